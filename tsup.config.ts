@@ -1,13 +1,13 @@
-import { defineConfig } from 'tsup';
+import { defineConfig, type Options } from 'tsup';
 
-const shared = {
+const shared: Options = {
   target: 'node20',
   platform: 'node',
   sourcemap: true,
   splitting: true,
   // p-limit is published as ES modules only; a CommonJS consumer on an early Node 20 cannot require it.
   noExternal: ['p-limit', 'yocto-queue'],
-} as const;
+};
 
 export default defineConfig([
   {
