@@ -32,7 +32,14 @@ export class Fault extends Error {
   readonly detail: string | undefined;
 
   constructor(code: FaultCode, options: FaultOptions = {}) {
-    super(options.detail === undefined ? code : `${code}: ${options.detail}`, { cause: options.cause });
+    // A facade raises its own error with the caller's stack; a miss must not pay for a second one.
+    const depth = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+    super(
+      options.detail === undefined ? code : `${code}: ${options.detail}`,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
+    Error.stackTraceLimit = depth;
     this.code = code;
     this.detail = options.detail;
   }

@@ -1,0 +1,36 @@
+/** Bounds on what one listing may bring (LST-1). A walk that reaches one ends there, and the listing is marked partial. */
+export const LISTING_LIMITS = {
+  pages: 2_000,
+  entries: 100_000,
+} as const;
+
+/** Bounds on one directory listing of a server. */
+export const DIRECTORY_LIMITS = {
+  pages: 200,
+  children: 20_000,
+} as const;
+
+/** The skill URIs that are taken from a server's instructions at most (GET-3). */
+export const INSTRUCTION_URIS = 32;
+
+/** Default deadlines in milliseconds. */
+export const DEADLINES = {
+  connect: 30_000,
+  request: 30_000,
+  list: 120_000,
+} as const;
+
+/** How long, in milliseconds, a failed connection is not tried again by an access (an explicit refresh does). */
+export const RETRY_AFTER = 10_000;
+
+/** How long, in milliseconds, `skills/get` is not asked again for a skill that the server did not have. */
+export const MISS_TTL = 30_000;
+
+/** Requests under way at once. */
+export const CONCURRENCY = { perServer: 8, total: 32 } as const;
+
+/** Bytes of verified content kept in memory. */
+export const MEMORY_BYTES = 64 * 1024 * 1024;
+
+/** The largest message accepted from a stdio server, in bytes: a 16 MiB file in base64, with room around it. */
+export const STDIO_MESSAGE_BYTES = 64 * 1024 * 1024;

@@ -1,0 +1,284 @@
+import type { Op } from './base/op.ts';
+import { runAsync, runSync } from './base/op.ts';
+import type { TreeDiff } from './catalog/diff.ts';
+import type { Refusal, SkillFrontmatter } from './catalog/types.ts';
+import { fromTreePath, isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
+import { memoryStore } from './content/memory-store.ts';
+import { createNodeFs, type NodeFs } from './node/index.ts';
+import { type MountOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import { hostPager } from './pager/host-pager.ts';
+import type { PageRequest, Pager } from './pager/port.ts';
+import { dialects } from './protocol/dialects/index.ts';
+import { type Diagnostic, Diagnostics } from './vfs/diagnostics.ts';
+import { InodeTable } from './vfs/inodes.ts';
+import { MountTable } from './vfs/mount-table.ts';
+import type { Driver } from './vfs/read-fs.ts';
+import { ServerState } from './vfs/server-state.ts';
+import { SkillFs } from './vfs/skill-fs.ts';
+
+/** A skill of a mounted server. */
+export interface SkillInfo {
+  /** The host's label of the server: with `uri`, the skill's identity (MAP-5). */
+  readonly label: string;
+  /** The SKILL.md URI as the server spells it. */
+  readonly uri: string;
+  /** The skill's directory in the mount. */
+  readonly path: string;
+  readonly name: string;
+  readonly description: string;
+  readonly frontmatter: SkillFrontmatter;
+  /** Number of files; absent for a dynamic skill. */
+  readonly files?: number;
+  /** Sum of the files' sizes in bytes; absent for a dynamic skill. */
+  readonly bytes?: number;
+  /** Whether content is checked against published digests (`verified`) or cannot be (`dynamic`) (VER-5). */
+  readonly content: 'verified' | 'dynamic';
+  /** Whether a listing named it, or it was confirmed by its URI alone. */
+  readonly listed: boolean;
+}
+
+/** What is known of one server. */
+export interface ServerStatus {
+  readonly label: string;
+  /** `idle` until first needed; `failed` when it could not be reached or listed and there is no tree from before. */
+  readonly state: 'idle' | 'ready' | 'failed';
+  /** The negotiated protocol version; absent where the client does not tell (SDK 1.x). */
+  readonly protocolVersion?: string;
+  /** The server's name for itself. Not the label, and not to be trusted as an identity. */
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  /** How the server speaks of skills; absent when it does not. */
+  readonly dialect?: string;
+  readonly directoryRead: boolean;
+  readonly skills: number;
+  readonly files: number;
+  readonly bytes: number;
+  /** Why the listing is cut, where it is: skills may be missing from it. */
+  readonly partial?: string;
+  /** Whether the tree is older than a refresh that failed. */
+  readonly stale: boolean;
+  readonly lastError?: Error;
+  /** Entries that were not loaded, with their reasons. */
+  readonly refused: readonly Refusal[];
+  /** When the listing was fetched, milliseconds since the epoch. */
+  readonly listedAt?: number;
+  /** Milliseconds that connecting took. */
+  readonly connectMs?: number;
+}
+
+/** Where a path comes from. */
+export interface Origin {
+  readonly label: string;
+  /** The URI as the server spells it where the mount knows it, else the canonical one; absent for the server's own directory. */
+  readonly uri?: string;
+  /** The SKILL.md URI of the innermost skill that holds the path. */
+  readonly skill?: string;
+}
+
+/** What a refresh of one server did. */
+export interface RefreshReport extends TreeDiff {
+  readonly label: string;
+  /** Why it failed; the last good tree stays in use. */
+  readonly error?: Error;
+}
+
+/** A mounted set of servers. */
+export interface Mount {
+  /** Passes for `node:fs`, read-only: what is outside the mount point is not there. */
+  readonly fs: NodeFs;
+  readonly promises: NodeFs['promises'];
+  readonly mountPoint: string;
+  /** Connects to and lists every server, and reports each; one that fails does not make this fail. */
+  ready(): Promise<readonly ServerStatus[]>;
+  /** The skills known now. */
+  skills(): readonly SkillInfo[];
+  status(): readonly ServerStatus[];
+  /** Where a path comes from; `undefined` when it is no server's. The inverse of {@link pathOf}. */
+  originOf(path: string): Origin | undefined;
+  /**
+   * The path of a URI of a server. The inverse of {@link originOf}.
+   *
+   * @throws TypeError when the URI can have no path, or there is no such server
+   */
+  pathOf(label: string, uri: string): string;
+  /**
+   * Fetches and verifies files, so that synchronous calls find them in memory. A directory stands for all files below it;
+   * without paths, everything.
+   *
+   * @throws the first error of a read, as `promises.readFile` gives it, after all reads ended
+   */
+  preload(paths?: string | readonly string[]): Promise<void>;
+  /** Lists one server, or all, again. A failure keeps the last good tree. */
+  refresh(label?: string): Promise<readonly RefreshReport[]>;
+  /** @returns a function that ends the subscription */
+  on(event: 'diagnostic', listener: (diagnostic: Diagnostic) => void): () => void;
+  /** Ends the connections the mount opened; clients given by the host stay open. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Mounts the skills of MCP servers. Returns at once: a server is connected to when it is first looked into, or by
+ * `ready()`.
+ *
+ * @throws OptionsError naming the key that cannot be used
+ */
+export function mount(options: MountOptions): Mount {
+  const resolved = resolveOptions(options);
+  const pager = hostPager({ ...resolved, dialects });
+  return new SkillMount(resolved, pager);
+}
+
+class SkillMount implements Mount {
+  readonly fs: NodeFs;
+  readonly mountPoint: string;
+  readonly #table: MountTable;
+  readonly #pager: Pager;
+  readonly #driver: Driver;
+  readonly #diagnostics = new Diagnostics();
+
+  constructor(options: ResolvedOptions, pager: Pager) {
+    const inodes = new InodeTable();
+    const store = memoryStore(options.memoryBytes);
+    const now = Date.now;
+    const servers = new Map<string, SkillFs>();
+    for (const label of options.servers.keys()) {
+      const report = (diagnostic: Omit<Diagnostic, 'label'>) => this.#diagnostics.emit({ label, ...diagnostic });
+      const expired = () => void this.refresh(label);
+      const state = new ServerState({ ...options, label, now, report, expired });
+      servers.set(label, new SkillFs(state, store, inodes));
+    }
+    this.#pager = pager;
+    this.#table = new MountTable(options.mountPoint, servers, inodes, now());
+    this.#driver = driverOf(pager);
+    this.mountPoint = options.mountPoint;
+    this.fs = createNodeFs(this.#table, this.#driver);
+  }
+
+  get promises(): NodeFs['promises'] {
+    return this.fs.promises;
+  }
+
+  async ready(): Promise<readonly ServerStatus[]> {
+    const waiting = [...this.#table.servers.values()].map(async ({ state }) => {
+      if (state.tree === undefined || state.listFault !== undefined) await this.#load(state);
+    });
+    await Promise.all(waiting);
+    return this.status();
+  }
+
+  skills(): readonly SkillInfo[] {
+    return [...this.#table.servers].flatMap(([label, { state }]) =>
+      (state.tree?.skills ?? []).map(({ entry, listed }): SkillInfo => {
+        const { uri, root, frontmatter, resources, bytes } = entry;
+        const { name, description } = frontmatter;
+        const path = this.#table.pathFor(label, root);
+        const known = { label, uri, path, name, description, frontmatter, listed };
+        if (resources === 'dynamic') return { ...known, content: 'dynamic' };
+        return { ...known, content: 'verified', files: resources.length, bytes };
+      }),
+    );
+  }
+
+  status(): readonly ServerStatus[] {
+    return [...this.#table.servers.values()].map(({ state }) => statusOf(state));
+  }
+
+  originOf(path: string): Origin | undefined {
+    const located = this.#table.locate(path);
+    if (located === undefined) return undefined;
+    const { label, server, below } = located;
+    const node = server.peek(below);
+    const uri = node?.uri ?? fromTreePath(below);
+    const skill = node?.skill?.entry.uri;
+    return { label, ...(uri !== undefined && { uri }), ...(skill !== undefined && { skill }) };
+  }
+
+  pathOf(label: string, uri: string): string {
+    if (!this.#table.servers.has(label)) throw new TypeError(`there is no server ${JSON.stringify(label)}`);
+    const parsed = parseSkillUri(uri);
+    if (isUriProblem(parsed)) throw new TypeError(`${JSON.stringify(uri)} has no path: ${parsed.problem}`);
+    return this.#table.pathFor(label, toTreePath(parsed));
+  }
+
+  async preload(paths: string | readonly string[] = this.mountPoint): Promise<void> {
+    const files = [...new Set(typeof paths === 'string' ? [paths] : paths)].map((path) => this.#filesBelow(path));
+    const reads = (await Promise.all(files)).flat().map((path) => this.promises.readFile(path));
+    const failed = (await Promise.allSettled(reads)).find((read) => read.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  async refresh(label?: string): Promise<readonly RefreshReport[]> {
+    const servers = [...this.#table.servers].filter(([name]) => label === undefined || name === label);
+    if (servers.length === 0 && label !== undefined) {
+      throw new TypeError(`there is no server ${JSON.stringify(label)}`);
+    }
+    return Promise.all(servers.map(([, { state }]) => this.#load(state)));
+  }
+
+  on(_event: 'diagnostic', listener: (diagnostic: Diagnostic) => void): () => void {
+    return this.#diagnostics.on(listener);
+  }
+
+  close(): Promise<void> {
+    return this.#pager.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #load(state: ServerState): Promise<RefreshReport> {
+    const failed = (error: Error) => ({ label: state.label, added: [], removed: [], changed: [], error });
+    try {
+      const diff = await this.#driver.async(state.load());
+      return state.lastError === undefined ? { label: state.label, ...diff } : failed(state.lastError);
+    } catch (error) {
+      return failed(error as Error);
+    }
+  }
+
+  async #filesBelow(path: string): Promise<readonly string[]> {
+    const stat = await this.promises.stat(path);
+    if (!stat.isDirectory()) return [path];
+    const entries = await this.promises.readdir(path, { withFileTypes: true });
+    const below = entries.map((entry) => {
+      const child = path === '/' ? `/${entry.name}` : `${path}/${entry.name}`;
+      return entry.isDirectory() ? this.#filesBelow(child) : [child];
+    });
+    return (await Promise.all(below)).flat();
+  }
+}
+
+/** Operations ask the pager for what is missing. */
+function driverOf(pager: Pager): Driver {
+  return {
+    async: <T>(op: Op<T>, signal?: AbortSignal) => {
+      signal?.throwIfAborted();
+      return runAsync(op, (request) => pager.request(request as PageRequest, signal));
+    },
+    sync: <T>(op: Op<T>) => runSync(op, (request) => pager.requestSync(request as PageRequest)),
+  };
+}
+
+function statusOf(state: ServerState): ServerStatus {
+  const { label, tree, negotiated, partial, stale, lastError, refusals, listedAt, listFault } = state;
+  const skills = tree?.skills ?? [];
+  const failed = tree === undefined ? lastError !== undefined : listFault !== undefined;
+  return {
+    label,
+    state: failed ? 'failed' : tree === undefined ? 'idle' : 'ready',
+    ...(negotiated?.protocolVersion !== undefined && { protocolVersion: negotiated.protocolVersion }),
+    ...(negotiated?.serverInfo !== undefined && { serverInfo: negotiated.serverInfo }),
+    ...(negotiated?.dialect !== undefined && { dialect: negotiated.dialect }),
+    directoryRead: negotiated?.directoryRead ?? false,
+    skills: skills.length,
+    files: skills.reduce((sum, { entry }) => sum + (entry.resources === 'dynamic' ? 0 : entry.resources.length), 0),
+    bytes: skills.reduce((sum, { entry }) => sum + entry.bytes, 0),
+    ...(partial !== undefined && { partial }),
+    stale,
+    ...(lastError !== undefined && { lastError }),
+    refused: refusals,
+    ...(listedAt !== undefined && { listedAt }),
+    ...(negotiated !== undefined && { connectMs: negotiated.tookMs }),
+  };
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { CONCURRENCY, DEADLINES, MEMORY_BYTES, MISS_TTL, RETRY_AFTER } from './base/limits.ts';
+import type { SkillLimits } from './catalog/types.ts';
+import { isMcpClient, type McpClient } from './protocol/client.ts';
+import type { ServerConfig } from './protocol/connect.ts';
+
+/** A server as config, opened and closed by the mount, or a connected client of either SDK major, which stays the host's. */
+export type ServerSource = ServerConfig | McpClient;
+
+export interface MountOptions {
+  /**
+   * The servers, under labels that the host assigns. A label is the server's directory below the mount point, and half of
+   * every skill's identity (MAP-5).
+   */
+  readonly servers: Readonly<Record<string, ServerSource>>;
+  /** An absolute path. Default `/mcp`. */
+  readonly mountPoint?: string;
+  /** What a skill may hold at most, and what happens to one over it (LIM-1). */
+  readonly limits?: Partial<SkillLimits>;
+  /** `decline` leaves out skills that publish no digests (VER-5). Default `allow`. */
+  readonly dynamic?: 'allow' | 'decline';
+  /** Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing. */
+  readonly deadlines?: { readonly connect?: number; readonly request?: number; readonly list?: number };
+  /** Requests under way at once: 8 per server, 32 in all. */
+  readonly concurrency?: { readonly perServer?: number; readonly total?: number };
+  /** Bytes of verified content kept in memory. Default 64 MiB. */
+  readonly memoryBytes?: number;
+  /** Milliseconds for which a failed connection or listing is not tried again by an access. Default 10,000. */
+  readonly retryAfter?: number;
+  /** Milliseconds for which a server is not asked again for a skill it did not have. Default 30,000. */
+  readonly missTtl?: number;
+}
+
+export interface ResolvedOptions {
+  readonly servers: ReadonlyMap<string, ServerSource>;
+  readonly mountPoint: string;
+  readonly limits: SkillLimits;
+  readonly dynamic: 'allow' | 'decline';
+  readonly deadlines: { readonly connect: number; readonly request: number; readonly list: number };
+  readonly concurrency: { readonly perServer: number; readonly total: number };
+  readonly memoryBytes: number;
+  readonly retryAfter: number;
+  readonly missTtl: number;
+}
+
+/** Options that cannot be used. The message names the key and what is wrong with it. */
+export class OptionsError extends TypeError {
+  override readonly name = 'OptionsError';
+  readonly code = 'ERR_SKILLFS_OPTIONS';
+}
+
+const milliseconds = z.number().int().min(1).max(2_147_483_647);
+const count = z.number().int().min(1);
+
+const stdioServer = z.strictObject({
+  command: z.string().min(1),
+  args: z.array(z.string()).optional(),
+  env: z.record(z.string(), z.string()).optional(),
+  cwd: z.string().min(1).optional(),
+  stderr: z.enum(['inherit', 'ignore']).optional(),
+});
+
+const httpServer = z.strictObject({
+  url: z.url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' }),
+  headers: z.record(z.string(), z.string()).optional(),
+});
+
+const mountPoint = z.string().refine(isMountPoint, {
+  error: 'expected an absolute, normalised path such as /mcp',
+});
+
+const schema = z.strictObject({
+  servers: z.record(z.string(), z.unknown()),
+  mountPoint: mountPoint.default('/mcp'),
+  limits: z
+    .strictObject({
+      files: count.default(512),
+      bytes: count.default(16 * 1024 * 1024),
+      over: z.enum(['refuse', 'allow']).default('refuse'),
+    })
+    .prefault({}),
+  dynamic: z.enum(['allow', 'decline']).default('allow'),
+  deadlines: z
+    .strictObject({
+      connect: milliseconds.default(DEADLINES.connect),
+      request: milliseconds.default(DEADLINES.request),
+      list: milliseconds.default(DEADLINES.list),
+    })
+    .prefault({}),
+  concurrency: z
+    .strictObject({
+      perServer: count.default(CONCURRENCY.perServer),
+      total: count.default(CONCURRENCY.total),
+    })
+    .prefault({}),
+  memoryBytes: z.number().int().min(0).default(MEMORY_BYTES),
+  retryAfter: z.number().int().min(0).default(RETRY_AFTER),
+  missTtl: z.number().int().min(0).default(MISS_TTL),
+});
+
+/** @throws OptionsError naming the first key that is wrong */
+export function resolveOptions(options: MountOptions): ResolvedOptions {
+  const resolved = check(schema, options, 'options');
+  const servers = new Map<string, ServerSource>();
+  for (const [label, source] of Object.entries(options.servers)) {
+    servers.set(checkLabel(label), checkSource(source, `servers[${JSON.stringify(label)}]`));
+  }
+  return { ...resolved, servers };
+}
+
+/** @throws OptionsError when a label cannot be a path segment */
+export function checkLabel(label: string): string {
+  const problem = labelProblem(label);
+  if (problem === undefined) return label;
+  throw new OptionsError(`servers: the label ${JSON.stringify(label)} cannot be a directory name: ${problem}`);
+}
+
+function labelProblem(label: string): string | undefined {
+  if (label === '' || label === '.' || label === '..') return 'it is no name';
+  if (/[/\\]|\p{Cc}/u.test(label)) return 'it holds a slash, a backslash or a control character';
+  if (/\p{Surrogate}/u.test(label)) return 'it is not well-formed Unicode';
+  if (new TextEncoder().encode(label).byteLength > 255) return 'it is longer than 255 bytes';
+  return undefined;
+}
+
+/** @throws OptionsError naming the key below `where` that is wrong */
+export function checkSource(source: unknown, where: string): ServerSource {
+  if (isMcpClient(source)) return source;
+  if (typeof source !== 'object' || source === null) {
+    throw new OptionsError(`${where}: expected {command, args, env, cwd}, {url, headers} or a connected MCP client`);
+  }
+  if ('command' in source && 'url' in source) {
+    throw new OptionsError(`${where}: has both a command and a url; a server is reached in one way`);
+  }
+  if ('command' in source) return check(stdioServer, source, where) as ServerConfig;
+  if ('url' in source) return check(httpServer, source, where) as ServerConfig;
+  throw new OptionsError(`${where}: has neither a command nor a url, and is no connected MCP client`);
+}
+
+function check<T>(against: z.ZodType<T>, value: unknown, where: string): T {
+  const result = against.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const key = (issue?.path ?? []).map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
+  const path = where === 'options' ? key.slice(1) : where + key;
+  throw new OptionsError(`${path === '' ? 'options' : path}: ${issue?.message ?? 'cannot be used'}`);
+}
+
+function isMountPoint(path: string): boolean {
+  if (path === '/') return true;
+  return /^(\/[^/\0]+)+$/.test(path) && !path.split('/').some((segment) => segment === '.' || segment === '..');
+}

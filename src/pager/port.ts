@@ -1,0 +1,48 @@
+import type { Expected } from '../content/verify.ts';
+import type { DirectoryChild, Listing } from '../protocol/dialect.ts';
+
+/** What may be missing: one small, serialisable question to one server (SEC-4). */
+export type PageRequest =
+  | { readonly kind: 'connect'; readonly label: string }
+  | { readonly kind: 'list'; readonly label: string }
+  | { readonly kind: 'get'; readonly label: string; readonly uri: string }
+  | { readonly kind: 'directory'; readonly label: string; readonly uri: string }
+  | { readonly kind: 'blob'; readonly label: string; readonly uri: string; readonly expected?: Expected };
+
+/** What was negotiated with a server. */
+export interface Negotiated {
+  /** Absent where the client does not tell (SDK 1.x). */
+  readonly protocolVersion?: string;
+  /** The server's name for itself; shown, never used as a label (MAP-5). */
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  readonly instructions?: string;
+  /** Absent when the server speaks of skills in no way known here. */
+  readonly dialect?: string;
+  readonly directoryRead: boolean;
+  /** Milliseconds that connecting took. */
+  readonly tookMs: number;
+}
+
+/** The answers by kind of request. `undefined` is absence; every failure is thrown as a `Fault`. */
+export interface PageReply {
+  readonly connect: Negotiated;
+  readonly list: Listing;
+  readonly get: unknown;
+  readonly directory: readonly DirectoryChild[] | undefined;
+  /** Bytes that were checked against what was expected, where something was. */
+  readonly blob: Uint8Array | undefined;
+}
+
+/** Fetches what is missing, for all facades of a mount. */
+export interface Pager {
+  /**
+   * @throws `Fault` ETIMEDOUT, EHOSTUNREACH, EACCES, EIO; the signal's reason when it aborts first
+   */
+  request<K extends PageRequest['kind']>(
+    request: Extract<PageRequest, { kind: K }>,
+    signal?: AbortSignal,
+  ): Promise<PageReply[K]>;
+  /** @throws as `request`, and `Fault` EAGAIN where only the blocked thread itself could fetch */
+  requestSync<K extends PageRequest['kind']>(request: Extract<PageRequest, { kind: K }>): PageReply[K];
+  close(): Promise<void>;
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+
+/**
+ * What is used of a connected client. Both SDK majors' `Client` classes fit as they are (`@modelcontextprotocol/sdk` 1.x
+ * and `@modelcontextprotocol/client` 2.x): for a method the SDK does not know, both take a request, a result schema and
+ * options (NEG-4). A client given by the host is never closed here.
+ */
+export interface McpClient {
+  request(request: never, resultSchema: never, options?: never): Promise<unknown>;
+  getServerCapabilities(): object | undefined;
+  getServerVersion?(): { name: string; version: string } | undefined;
+  getInstructions?(): string | undefined;
+  getNegotiatedProtocolVersion?(): string | undefined;
+}
+
+export function isMcpClient(value: unknown): value is McpClient {
+  const client = value as Partial<McpClient> | null;
+  return (
+    typeof client === 'object' &&
+    client !== null &&
+    typeof client.request === 'function' &&
+    typeof client.getServerCapabilities === 'function'
+  );
+}
+
+/** Bounds one call: when it may end at the latest, and who may end it before. */
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** Results are checked by whoever asked, field by field: a schema would cost a page for one bad entry. */
+const anyResult = z.unknown();
+
+/** Sends one request through a client of either SDK major and returns the result unchecked. */
+export function call(
+  client: McpClient,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  options: CallOptions,
+): Promise<unknown> {
+  const request = client.request.bind(client) as (
+    request: unknown,
+    resultSchema: unknown,
+    options: unknown,
+  ) => Promise<unknown>;
+  // Our own deadline aborts the signal; the SDK's must not fire before it.
+  return request({ method, params }, anyResult, { signal: options.signal, timeout: options.timeout + 60_000 });
+}

@@ -1,0 +1,120 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/core/ext/skills';
+import { STDIO_MESSAGE_BYTES } from '../base/limits.ts';
+import type { CallOptions, McpClient } from './client.ts';
+
+/** A server started as a child process that speaks over its standard input and output. */
+export interface StdioServer {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Added to the small set of variables that MCP clients pass on by default. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Where the server's standard error goes. Default `inherit`, as with a plain client. */
+  readonly stderr?: 'inherit' | 'ignore';
+}
+
+/** A server reached over Streamable HTTP. */
+export interface HttpServer {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type ServerConfig = StdioServer | HttpServer;
+
+/** An open connection of our own. */
+export interface Connection {
+  readonly client: McpClient;
+  /** Called once, when the connection ends from the other side. */
+  onClose(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+/** How long, in milliseconds, a stdio server may leave the negotiation probe unanswered before it counts as 2025-era. */
+const STDIO_PROBE_TIMEOUT = 5_000;
+
+/**
+ * Keeps the negotiation probe on this very process. The SDK's own class is probed through a second, short-lived process
+ * of the same command; one process per server is what users expect to see.
+ */
+class OneProcessTransport extends StdioClientTransport {}
+
+/**
+ * Opens a connection, negotiating 2026-07-28 and falling back to the 2025 era (NEG-4), with the Skills extension among
+ * our capabilities (NEG-3).
+ *
+ * @throws what the SDK, the child process or the network gave
+ */
+export async function connect(config: ServerConfig, options: CallOptions): Promise<Connection> {
+  if ('url' in config) return open(httpTransport(config), {}, options);
+  try {
+    return await open(stdioTransport(config), { probe: { timeoutMs: STDIO_PROBE_TIMEOUT } }, options);
+  } catch (error) {
+    if (options.signal.aborted || !endedByProbe(error)) throw error;
+    // Some 2025-era servers exit at the first request that is not `initialize`.
+    return open(stdioTransport(config), 'legacy', options);
+  }
+}
+
+type Transport = Parameters<Client['connect']>[0];
+
+async function open(
+  transport: Transport,
+  negotiation: 'legacy' | { probe?: { timeoutMs: number } },
+  { signal, timeout }: CallOptions,
+): Promise<Connection> {
+  const client = new Client(
+    { name: 'skillfs', version: '0.1.0' },
+    {
+      capabilities: { extensions: { [SKILLS_EXTENSION_ID]: {} } },
+      versionNegotiation: negotiation === 'legacy' ? { mode: 'legacy' } : { mode: 'auto', ...negotiation },
+    },
+  );
+  let closing = false;
+  let closed = false;
+  const listeners: (() => void)[] = [];
+  client.onclose = () => {
+    closed = true;
+    if (!closing) for (const listener of listeners) listener();
+  };
+  const close = async () => {
+    closing = true;
+    await client.close();
+  };
+  try {
+    await client.connect(transport, { signal, timeout: timeout + 60_000 });
+  } catch (error) {
+    await close().catch(() => undefined);
+    await transport.close().catch(() => undefined);
+    throw error;
+  }
+  return {
+    client,
+    onClose(listener) {
+      if (closed && !closing) listener();
+      else listeners.push(listener);
+    },
+    close,
+  };
+}
+
+function httpTransport({ url, headers }: HttpServer): Transport {
+  return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } });
+}
+
+function stdioTransport({ command, args, env, cwd, stderr }: StdioServer): Transport {
+  return new OneProcessTransport({
+    command,
+    args: [...(args ?? [])],
+    stderr: stderr ?? 'inherit',
+    maxBufferSize: STDIO_MESSAGE_BYTES,
+    ...(env !== undefined && { env: { ...env } }),
+    ...(cwd !== undefined && { cwd }),
+  });
+}
+
+function endedByProbe(error: unknown): boolean {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return code === 'ERA_NEGOTIATION_FAILED' || code === 'CONNECTION_CLOSED' || code === 'SEND_FAILED' || code === 'EPIPE';
+}

@@ -1,0 +1,236 @@
+import { Fault, isFault } from '../base/fault.ts';
+import { INSTRUCTION_URIS } from '../base/limits.ts';
+import type { Op } from '../base/op.ts';
+import { type TreeDiff, treeDiff } from '../catalog/diff.ts';
+import { checkEntry } from '../catalog/entry.ts';
+import { checkListing } from '../catalog/listing.ts';
+import { type SkillNode, SkillTree, withoutConflicts } from '../catalog/tree.ts';
+import type { Refusal, SkillEntry, SkillLimits } from '../catalog/types.ts';
+import { isUriProblem, skillRootOf } from '../catalog/uri.ts';
+import type { Negotiated, PageReply, PageRequest } from '../pager/port.ts';
+import type { Diagnostic } from './diagnostics.ts';
+
+export interface ServerOptions {
+  readonly label: string;
+  readonly limits: SkillLimits;
+  /** Whether skills without manifest are shown at all (VER-5). */
+  readonly dynamic: 'allow' | 'decline';
+  /** Milliseconds a failed connection or listing is not tried again by an access. */
+  readonly retryAfter: number;
+  /** Milliseconds `skills/get` is not asked again for what the server did not have. */
+  readonly missTtl: number;
+  readonly now: () => number;
+  readonly report: (diagnostic: Omit<Diagnostic, 'label'>) => void;
+  /** Called when an access finds the listing older than the server said it stays fresh (LST-3). */
+  readonly expired: () => void;
+}
+
+/** What is known of one server. Every field is replaced, never changed in place. */
+export class ServerState {
+  readonly options: ServerOptions;
+  negotiated: Negotiated | undefined;
+  /** The last good tree; absent until the first connection. */
+  tree: SkillTree | undefined;
+  refusals: readonly Refusal[] = [];
+  /** Why the listing is cut, where it is. */
+  partial: string | undefined;
+  /** Whether the tree is older than a refresh that failed. */
+  stale = false;
+  lastError: Fault | undefined;
+  /** When the listing was last asked for with success, milliseconds since the epoch. */
+  listedAt: number | undefined;
+  /** The listing failed and there is none from before: what it would have named is unknown, not absent (LST-2). */
+  listFault: Fault | undefined;
+  #retryAt = 0;
+  /** When the listing stops being fresh; absent where the server does not say, or has nothing stay fresh. */
+  #expiresAt: number | undefined;
+  #applied: unknown;
+  /** Entries confirmed by `skills/get`, which outlive a listing that does not name them. */
+  #unlisted = new Map<string, SkillEntry>();
+
+  constructor(options: ServerOptions) {
+    this.options = options;
+  }
+
+  get label(): string {
+    return this.options.label;
+  }
+
+  /** The current tree; the first access connects and lists. */
+  *current(): Op<SkillTree> {
+    if (this.tree !== undefined && (this.listFault === undefined || this.options.now() < this.#retryAt)) {
+      if (this.#expiresAt !== undefined && this.options.now() >= this.#expiresAt) {
+        this.#expiresAt = undefined;
+        this.options.expired();
+      }
+      return this.tree;
+    }
+    if (this.lastError !== undefined && this.options.now() < this.#retryAt) throw this.lastError;
+    yield* this.load();
+    return this.tree as SkillTree;
+  }
+
+  /**
+   * Connects, lists, and replaces the tree in one assignment. A failure keeps the last good tree and marks it stale.
+   *
+   * @throws `Fault` when the server cannot be reached and there is no tree from before
+   */
+  *load(): Op<TreeDiff> {
+    const before = this.tree;
+    try {
+      this.negotiated = yield* ask({ kind: 'connect', label: this.label });
+    } catch (error) {
+      this.#failed(error, 'unreachable');
+      this.stale = before !== undefined;
+      throw error;
+    }
+    try {
+      const listing = yield* ask({ kind: 'list', label: this.label });
+      if (listing !== this.#applied) {
+        this.#applied = listing;
+        this.#apply(listing);
+      }
+    } catch (error) {
+      this.#failed(error, 'list-failed');
+      if (before === undefined || this.listFault !== undefined) this.listFault = error as Fault;
+      this.stale = before !== undefined;
+      this.tree ??= SkillTree.of([], this.options.now());
+      return treeDiff(before, this.tree);
+    }
+    yield* this.#confirmInstructions();
+    return treeDiff(before, this.tree as SkillTree);
+  }
+
+  /**
+   * Adds, or replaces, a skill by the entry that `skills/get` gave for it (GET-2).
+   *
+   * @returns the refusal, where the entry cannot be used
+   */
+  graft(value: unknown, root: string): SkillNode | Refusal {
+    const { now, limits, dynamic } = this.options;
+    const checked = checkEntry(value, limits, { dynamic });
+    if ('refusal' in checked) return this.#refuse(checked.refusal);
+    const { entry } = checked;
+    if (entry.root !== root) {
+      return this.#refuse({ uri: entry.uri, reason: 'uri', message: `${entry.uri} came as the answer for ${root}` });
+    }
+    const tree = this.tree ?? SkillTree.of([], now());
+    const held = tree.skillAt(root);
+    const skill = { entry, since: Math.trunc(now()), listed: held?.listed ?? false };
+    const rest = tree.skills.filter((other) => other !== held);
+    const { refusals } = withoutConflicts([...rest, skill]);
+    const refusal = refusals.find((one) => one.uri === entry.uri);
+    if (refusal !== undefined) return this.#refuse(refusal);
+    if (!skill.listed) this.#unlisted.set(root, entry);
+    this.tree = tree.with(skill, now());
+    return skill;
+  }
+
+  /** The refusal of the skill at `path`, or of one whose directory holds it. */
+  refusalAt(path: string): Refusal | undefined {
+    return this.refusals.find((refusal) => {
+      if (refusal.uri === undefined) return false;
+      const root = skillRootOf(refusal.uri);
+      return !isUriProblem(root) && (path === root.treePath || path.startsWith(`${root.treePath}/`));
+    });
+  }
+
+  #apply(listing: PageReply['list']): void {
+    const { now, limits, dynamic, report } = this.options;
+    const previous = this.tree;
+    const { entries, refusals, warnings } = checkListing(listing.entries, limits, { dynamic });
+    const listed = new Set(entries.map((entry) => entry.root));
+    const unlisted = [...this.#unlisted.values()].filter((entry) => !listed.has(entry.root));
+    this.#unlisted = new Map(unlisted.map((entry) => [entry.root, entry]));
+    const nodes = [
+      ...entries.map((entry) => nodeFor(entry, true, previous, now())),
+      ...unlisted.map((entry) => nodeFor(entry, false, previous, now())),
+    ];
+    const consistent = withoutConflicts(nodes);
+    this.refusals = [...refusals, ...consistent.refusals];
+    this.partial = listing.partial;
+    this.#expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : undefined;
+    this.listedAt = now();
+    this.stale = false;
+    this.lastError = undefined;
+    this.listFault = undefined;
+    this.tree = SkillTree.of(consistent.skills, now(), previous);
+    for (const { uri, reason, message } of this.refusals) {
+      report({ severity: 'error', code: 'refused', message: `${reason}: ${message}`, ...(uri !== undefined && { uri }) });
+    }
+    for (const message of warnings) report({ severity: 'warning', code: 'warning', message });
+    if (listing.partial !== undefined) {
+      report({ severity: 'warning', code: 'partial', message: `the listing is partial: ${listing.partial}` });
+    }
+    if (this.negotiated?.dialect === undefined) {
+      report({ severity: 'warning', code: 'no-skills', message: 'the server does not declare the Skills extension' });
+    }
+  }
+
+  #refuse(refusal: Refusal): Refusal {
+    if (!this.refusals.some((one) => one.uri === refusal.uri && one.message === refusal.message)) {
+      this.refusals = [...this.refusals, refusal];
+      const { uri, reason, message } = refusal;
+      this.options.report({
+        severity: 'error',
+        code: 'refused',
+        message: `${reason}: ${message}`,
+        ...(uri !== undefined && { uri }),
+      });
+    }
+    return refusal;
+  }
+
+  #failed(error: unknown, code: 'unreachable' | 'list-failed'): void {
+    // Only what the server did counts: a synchronous caller that may not wait, or one that gave up, says nothing of it.
+    if (!isFault(error) || error.code === 'EAGAIN') throw error;
+    this.lastError = error;
+    this.#retryAt = this.options.now() + this.options.retryAfter;
+    this.options.report({ severity: 'error', code, message: error.detail ?? error.code, cause: error });
+  }
+
+  /** SKILL.md URIs that the server's instructions name are confirmed with the server (GET-3). */
+  *#confirmInstructions(): Op<void> {
+    const { instructions, dialect } = this.negotiated ?? {};
+    if (instructions === undefined || dialect === undefined) return;
+    const named = new Set(instructions.match(/[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s<>"'`)\]]+\/SKILL\.md/g) ?? []);
+    for (const uri of [...named].slice(0, INSTRUCTION_URIS)) {
+      const root = skillRootOf(uri);
+      if (isUriProblem(root) || this.tree?.skillAt(root.treePath) !== undefined) continue;
+      if (this.refusalAt(root.treePath) !== undefined) continue;
+      try {
+        const value = yield* ask({ kind: 'get', label: this.label, uri });
+        if (value !== undefined) this.graft(value, root.treePath);
+      } catch (error) {
+        if (!isFault(error) || error.code === 'EAGAIN') throw error;
+        this.options.report({ severity: 'warning', code: 'warning', message: error.message, uri, cause: error });
+      }
+    }
+  }
+}
+
+/** Yields one request and gives its answer the type it has. */
+export function* ask<K extends PageRequest['kind']>(request: Extract<PageRequest, { kind: K }>): Op<PageReply[K]> {
+  return (yield request) as PageReply[K];
+}
+
+/** An entry equal to the one held keeps its node, and with it everything that hangs on it. */
+function nodeFor(entry: SkillEntry, listed: boolean, previous: SkillTree | undefined, now: number): SkillNode {
+  const held = previous?.skillAt(entry.root);
+  if (held !== undefined && sameEntry(held.entry, entry)) return held.listed === listed ? held : { ...held, listed };
+  return { entry, since: Math.trunc(now), listed };
+}
+
+/** Whether two entries say the same; the order of the files does not matter to anybody, but servers keep it. */
+export function sameEntry(a: SkillEntry, b: SkillEntry): boolean {
+  if (a.uri !== b.uri || JSON.stringify(a.frontmatter) !== JSON.stringify(b.frontmatter)) return false;
+  if (a.resources === 'dynamic' || b.resources === 'dynamic') return a.resources === b.resources;
+  const files = b.resources;
+  return (
+    a.resources.length === files.length &&
+    a.resources.every((file, index) => {
+      const other = files[index];
+      return file.uri === other?.uri && file.digest === other.digest && file.size === other.size;
+    })
+  );
+}

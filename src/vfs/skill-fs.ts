@@ -1,0 +1,304 @@
+import { Fault, isFault } from '../base/fault.ts';
+import type { Op } from '../base/op.ts';
+import { FrontmatterError, readFrontmatter } from '../catalog/frontmatter.ts';
+import { frontmatterDifferences } from '../catalog/equivalence.ts';
+import { type DirNode, type FileNode, rootUriOf, type SkillNode, type SkillTree, type TreeNode } from '../catalog/tree.ts';
+import type { Refusal, SkillEntry } from '../catalog/types.ts';
+import { fromTreePath, isSkillName, isUriProblem, parseSkillUri, toTreePath } from '../catalog/uri.ts';
+import type { BlobStore } from '../content/blob-store.ts';
+import { digestOf, VerificationError } from '../content/verify.ts';
+import type { InodeTable } from './inodes.ts';
+import type { Content, DirEntry, ReadFs, Stat } from './read-fs.ts';
+import { ask, type ServerState, sameEntry } from './server-state.ts';
+
+/** The size of a directory, as many file systems give it. Bytes. */
+const DIRECTORY_SIZE = 4096;
+
+/** Skills of one server as a file system. Paths are below the server's directory: `''`, `acme/billing/refunds/SKILL.md`. */
+export class SkillFs implements ReadFs {
+  readonly state: ServerState;
+  readonly #store: BlobStore;
+  readonly #inodes: InodeTable;
+  readonly #stats = new WeakMap<TreeNode, Stat>();
+  /** SKILL.md entries whose frontmatter was found equal. */
+  readonly #matching = new WeakSet<SkillEntry>();
+  /** Paths that `skills/get`, a read or a directory listing said are not there, and until when that is believed. */
+  readonly #misses = new Map<string, number>();
+  /** Directories whose children the server was asked for, in the tree they were learned into. */
+  readonly #listed = new WeakMap<SkillTree, Set<string>>();
+  /** What was fetched of dynamic skills: sizes by URI, counted against the byte limit (LIM-1). */
+  readonly #fetched = new Map<SkillNode, Map<string, { size: number; digest: string }>>();
+
+  constructor(state: ServerState, store: BlobStore, inodes: InodeTable) {
+    this.state = state;
+    this.#store = store;
+    this.#inodes = inodes;
+  }
+
+  *stat(path: string): Op<Stat> {
+    // The server's own directory is there whether or not the server is.
+    if (path === '' && this.state.tree === undefined) return this.#rootStat();
+    return this.#statOf(yield* this.#lookup(path));
+  }
+
+  *readdir(path: string): Op<readonly DirEntry[]> {
+    const node = yield* this.#lookup(path);
+    if (node.kind === 'file') throw new Fault('ENOTDIR');
+    const { listFault, partial, tree } = this.state;
+    if (node.skill === undefined && listFault !== undefined) throw listFault;
+    const asks = node.skill === undefined ? partial !== undefined : !node.complete;
+    if (asks) yield* this.#learnChildren(node);
+    return (tree as SkillTree).list(node).map(({ name, node: { kind } }) => ({ name, kind }));
+  }
+
+  *read(path: string): Op<Content> {
+    const node = yield* this.#lookup(path);
+    if (node.kind === 'directory') throw new Fault('EISDIR');
+    return yield* this.#content(node, path, true);
+  }
+
+  /** What is known of a path without asking anybody. */
+  peek(path: string): TreeNode | undefined {
+    return this.state.tree?.lookup(path).node;
+  }
+
+  *#lookup(path: string): Op<TreeNode> {
+    const tree = yield* this.state.current();
+    const found = tree.lookup(path);
+    if (found.node !== undefined) return found.node;
+    const { nearest } = found;
+    if (nearest.kind === 'file') throw new Fault('ENOTDIR');
+    if (nearest.complete) throw new UnlistedFault(this.state.label, path);
+    const refusal = this.state.refusalAt(path);
+    if (refusal !== undefined) throw this.#refused(refusal);
+    if (this.#missing(path)) throw this.#absent();
+    if (nearest.skill !== undefined) return yield* this.#lookupDynamic(tree, nearest, nearest.skill, path);
+    return yield* this.#lookupUnlisted(tree, path);
+  }
+
+  /** A skill that no listing names: asked for once, grafted on success (GET-2). */
+  *#lookupUnlisted(tree: SkillTree, path: string): Op<TreeNode> {
+    const root = path.endsWith('/SKILL.md') ? path.slice(0, -'/SKILL.md'.length) : path;
+    const uri = fromTreePath(root);
+    if (uri === undefined || this.state.negotiated?.dialect === undefined) throw this.#absent();
+    if (!isSkillName(root.slice(root.lastIndexOf('/') + 1)) || this.#missing(root)) throw this.#absent();
+    const value = yield* ask({ kind: 'get', label: this.state.label, uri: `${uri}/SKILL.md` });
+    if (value === undefined) {
+      this.#miss(root);
+      throw this.#absent();
+    }
+    const grafted = this.state.graft(value, root);
+    if (!('entry' in grafted)) throw this.#refused(grafted);
+    this.#misses.clear();
+    const message = `${grafted.entry.uri} is not in the listing, and was confirmed by the server`;
+    this.state.options.report({ severity: 'info', code: 'unlisted-skill', message, uri: grafted.entry.uri });
+    const found = (this.state.tree ?? tree).lookup(path);
+    if (found.node === undefined) throw new UnlistedFault(this.state.label, path);
+    return found.node;
+  }
+
+  /** A path inside a dynamic skill: its directories tell, where the server shows them; else only reading does. */
+  *#lookupDynamic(tree: SkillTree, nearest: DirNode, skill: SkillNode, path: string): Op<TreeNode> {
+    if (this.state.negotiated?.directoryRead === true) {
+      let dir = nearest;
+      while (yield* this.#learnChildren(dir)) {
+        const found = tree.lookup(path);
+        if (found.node !== undefined) return found.node;
+        if (found.nearest.kind === 'file') throw new Fault('ENOTDIR');
+        dir = found.nearest;
+      }
+      this.#miss(path);
+      throw this.#absent();
+    }
+    const uri = rootUriOf(skill.entry) + (fromTreePath(`_${path.slice(skill.entry.root.length)}`) ?? '').slice('skill://_'.length);
+    const bytes = yield* ask({ kind: 'blob', label: this.state.label, uri });
+    if (bytes === undefined) {
+      this.#miss(path);
+      throw this.#absent();
+    }
+    this.#count(skill, uri, bytes);
+    this.#store.put(dynamicKey(this.state.label, skill, uri), bytes);
+    tree.learn(path, { uri, kind: 'file' }, this.state.options.now());
+    return tree.lookup(path).node ?? nearest;
+  }
+
+  /** Asks the server for a directory's children, once per snapshot (DIR-3). @returns whether it was asked just now */
+  *#learnChildren(dir: DirNode): Op<boolean> {
+    const tree = this.state.tree as SkillTree;
+    const asked = this.#listed.get(tree) ?? new Set();
+    this.#listed.set(tree, asked);
+    const uri = dir.uri ?? fromTreePath(dir.path);
+    if (this.state.negotiated?.directoryRead !== true || uri === undefined || asked.has(dir.path)) return false;
+    const children = yield* ask({ kind: 'directory', label: this.state.label, uri });
+    asked.add(dir.path);
+    for (const child of children ?? []) {
+      const parsed = parseSkillUri(child.uri);
+      if (isUriProblem(parsed)) continue;
+      const path = toTreePath(parsed);
+      const isChild = path.startsWith(`${dir.path}/`) && !path.slice(dir.path.length + 1).includes('/');
+      if (isChild) tree.learn(path, child, Math.trunc(this.state.options.now()));
+    }
+    return true;
+  }
+
+  *#content(file: FileNode, path: string, mayRefresh: boolean): Op<Content> {
+    const { skill, listed, uri } = file;
+    const key = listed === undefined ? dynamicKey(this.state.label, skill, uri) : `${this.state.label}\n${listed.digest}`;
+    try {
+      let bytes = this.#store.get(key);
+      if (bytes === undefined) {
+        const expected = listed === undefined ? {} : { expected: { size: listed.size, digest: listed.digest } };
+        bytes = yield* ask({ kind: 'blob', label: this.state.label, uri, ...expected });
+        if (bytes === undefined) throw this.#unverified('gone', uri, `${uri} is listed, but the server does not have it`);
+        if (listed === undefined) this.#count(skill, uri, bytes);
+      }
+      if (uri === skill.entry.uri) this.#matchFrontmatter(skill.entry, bytes);
+      this.#store.put(key, bytes);
+      return { bytes, stat: this.#statOf(file) };
+    } catch (error) {
+      if (!isFault(error) || !(error.cause instanceof VerificationError)) throw error;
+      this.#store.delete(key);
+      if (mayRefresh && (yield* this.#refreshed(skill))) {
+        const again = yield* this.#lookup(path);
+        if (again.kind === 'file') return yield* this.#content(again, path, false);
+      }
+      const message = error.detail ?? error.code;
+      this.state.options.report({ severity: 'error', code: 'verification', message, uri, cause: error.cause });
+      throw error;
+    }
+  }
+
+  /** Asks once for the entry behind content that did not match (VER-2). @returns whether it is another one now */
+  *#refreshed(skill: SkillNode): Op<boolean> {
+    let value: unknown;
+    try {
+      value = yield* ask({ kind: 'get', label: this.state.label, uri: skill.entry.uri });
+    } catch (error) {
+      // The verdict on the content stands; that the entry could not be refreshed changes nothing about it.
+      if (isFault(error)) return false;
+      throw error;
+    }
+    if (value === undefined) return false;
+    const held = this.state.tree?.skillAt(skill.entry.root);
+    if (held !== undefined && held !== skill) return true;
+    const before = this.state.tree;
+    const grafted = this.state.graft(value, skill.entry.root);
+    if (!('entry' in grafted) || sameEntry(grafted.entry, skill.entry)) {
+      this.state.tree = before;
+      return false;
+    }
+    const message = `${skill.entry.uri} changed on the server since it was listed`;
+    this.state.options.report({ severity: 'warning', code: 'changed', message, uri: skill.entry.uri });
+    return true;
+  }
+
+  /** VER-4: what SKILL.md says of itself is what its entry says, field by field. */
+  #matchFrontmatter(entry: SkillEntry, bytes: Uint8Array): void {
+    if (this.#matching.has(entry)) return;
+    try {
+      const [difference] = frontmatterDifferences(entry.frontmatter, readFrontmatter(bytes));
+      if (difference !== undefined) {
+        const { field, entry: listed, file } = difference;
+        const message = `${entry.uri}: frontmatter field ${field} is ${show(file)} in the file and ${show(listed)} in the entry`;
+        throw this.#unverified('frontmatter', entry.uri, message);
+      }
+    } catch (error) {
+      if (!(error instanceof FrontmatterError)) throw error;
+      throw this.#unverified('frontmatter', entry.uri, `${entry.uri}: ${error.message}`, error);
+    }
+    if (entry.resources !== 'dynamic') this.#matching.add(entry);
+  }
+
+  /** LIM-1: for a dynamic skill the limits count what was really fetched. */
+  #count(skill: SkillNode, uri: string, bytes: Uint8Array): void {
+    const files = this.#fetched.get(skill) ?? new Map();
+    this.#fetched.set(skill, files);
+    files.set(uri, { size: bytes.byteLength, digest: digestOf(bytes) });
+    const { limits, label } = this.state.options;
+    const total = [...files.values()].reduce((sum, { size }) => sum + size, 0);
+    if (limits.over === 'allow' || (total <= limits.bytes && files.size <= limits.files)) return;
+    const detail =
+      `server "${label}": the dynamic skill ${skill.entry.uri} is over the limits with ${uri} ` +
+      `(${files.size} files of ${limits.files}, ${total} bytes of ${limits.bytes})`;
+    files.delete(uri);
+    throw new Fault('EFBIG', { detail });
+  }
+
+  #statOf(node: TreeNode): Stat {
+    const known = this.#stats.get(node);
+    if (known !== undefined) return known;
+    const key = `${this.state.label}/${node.path}`;
+    if (node.kind === 'directory') {
+      const { ino } = this.#inodes.intern(key, 'directory', node.since);
+      const stat: Stat = { kind: 'directory', ino, size: DIRECTORY_SIZE, mtimeMs: node.since };
+      this.#stats.set(node, stat);
+      return stat;
+    }
+    const seen = node.listed ?? this.#fetched.get(node.skill)?.get(node.uri);
+    const { ino, mtimeMs } = this.#inodes.intern(key, seen?.digest ?? '', node.skill.since);
+    const stat: Stat = { kind: 'file', ino, size: seen?.size ?? 0, mtimeMs };
+    if (node.listed !== undefined) this.#stats.set(node, stat);
+    return stat;
+  }
+
+  #rootStat(): Stat {
+    const { ino, mtimeMs } = this.#inodes.intern(`${this.state.label}/`, 'directory', Math.trunc(this.state.options.now()));
+    return { kind: 'directory', ino, size: DIRECTORY_SIZE, mtimeMs };
+  }
+
+  #missing(path: string): boolean {
+    const until = this.#misses.get(path);
+    return until !== undefined && this.state.options.now() < until;
+  }
+
+  #miss(path: string): void {
+    const now = this.state.options.now();
+    if (this.#misses.size >= MISSES) for (const [old, until] of this.#misses) if (until <= now) this.#misses.delete(old);
+    if (this.#misses.size >= MISSES) this.#misses.clear();
+    this.#misses.set(path, now + this.state.options.missTtl);
+  }
+
+  /** Not there; but while the listing is unknown, nothing is known not to be there. */
+  #absent(): Fault {
+    return this.state.listFault ?? new Fault('ENOENT');
+  }
+
+  #refused({ reason, message, uri }: Refusal): Fault {
+    const code = reason === 'over-limit' ? 'EFBIG' : reason === 'dynamic-declined' ? 'EACCES' : 'EIO';
+    const detail = `server "${this.state.label}": the skill ${uri} was refused (${reason}): ${message}`;
+    return new Fault(code, { detail });
+  }
+
+  #unverified(reason: VerificationError['reason'], uri: string, message: string, cause?: unknown): Fault {
+    const error = new VerificationError(reason, uri, message, cause === undefined ? undefined : { cause });
+    return new Fault('EIO', { detail: `server "${this.state.label}": ${message}`, cause: error });
+  }
+}
+
+/** Misses remembered per server at most. */
+const MISSES = 10_000;
+
+/** A path that the held manifest does not list (VER-3). Its cause is made only when somebody looks. */
+class UnlistedFault extends Fault {
+  readonly #label: string;
+  readonly #path: string;
+
+  constructor(label: string, path: string) {
+    super('ENOENT');
+    this.#label = label;
+    this.#path = path;
+  }
+
+  override get cause(): unknown {
+    const uri = fromTreePath(this.#path) ?? this.#path;
+    return new VerificationError('unlisted', uri, `server "${this.#label}": the manifest does not list ${uri}`);
+  }
+}
+
+function dynamicKey(label: string, skill: SkillNode, uri: string): string {
+  return `${label}\ndynamic ${skill.since}\n${uri}`;
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value);
+}
