@@ -5,6 +5,8 @@ const shared: Options = {
   platform: 'node',
   sourcemap: true,
   splitting: true,
+  // The worker is found beside the module that starts it, in CommonJS too.
+  shims: true,
   // p-limit is published as ES modules only; a CommonJS consumer on an early Node 20 cannot require it.
   noExternal: ['p-limit', 'yocto-queue'],
 };
@@ -15,7 +17,6 @@ export default defineConfig([
     entry: { index: 'src/index.ts', server: 'src/server/index.ts' },
     format: ['esm', 'cjs'],
     dts: true,
-    clean: true,
   },
-  { ...shared, entry: { cli: 'src/cli/main.ts' }, format: ['esm'], clean: false },
+  { ...shared, entry: { cli: 'src/cli/main.ts', worker: 'src/pager/bridge/worker.ts' }, format: ['esm'] },
 ]);

@@ -5,9 +5,13 @@ import type { Refusal, SkillFrontmatter } from './catalog/types.ts';
 import { fromTreePath, isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
 import { memoryStore } from './content/memory-store.ts';
 import { createNodeFs, type NodeFs } from './node/index.ts';
-import { type MountOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import { type MountOptions, type ResolvedOptions, resolveOptions, type ServerSource } from './options.ts';
+import { workerPager } from './pager/bridge/worker-pager.ts';
 import { hostPager } from './pager/host-pager.ts';
 import type { PageRequest, Pager } from './pager/port.ts';
+import { routedPager } from './pager/routed-pager.ts';
+import { isMcpClient } from './protocol/client.ts';
+import type { ServerConfig } from './protocol/connect.ts';
 import { dialects } from './protocol/dialects/index.ts';
 import { type Diagnostic, Diagnostics } from './vfs/diagnostics.ts';
 import { InodeTable } from './vfs/inodes.ts';
@@ -124,8 +128,22 @@ export interface Mount {
  */
 export function mount(options: MountOptions): Mount {
   const resolved = resolveOptions(options);
-  const pager = hostPager({ ...resolved, dialects });
-  return new SkillMount(resolved, pager);
+  return new SkillMount(resolved, pagerFor(resolved));
+}
+
+/** Servers given as config are asked from a worker, so that synchronous calls can wait; clients are the host's. */
+function pagerFor(options: ResolvedOptions): Pager {
+  const { deadlines, concurrency, thread, worker } = options;
+  const hosted = new Map<string, ServerSource>();
+  const configured = new Map<string, ServerConfig>();
+  for (const [label, source] of options.servers) {
+    if (thread === 'host' || isMcpClient(source)) hosted.set(label, source);
+    else configured.set(label, source);
+  }
+  const inHost = hostPager({ servers: hosted, deadlines, concurrency, dialects });
+  if (configured.size === 0) return inHost;
+  const inWorker = workerPager({ setup: { servers: configured, deadlines, concurrency }, file: worker });
+  return routedPager((label) => (configured.has(label) ? inWorker : inHost), [inHost, inWorker]);
 }
 
 class SkillMount implements Mount {

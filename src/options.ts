@@ -29,6 +29,14 @@ export interface MountOptions {
   readonly retryAfter?: number;
   /** Milliseconds for which a server is not asked again for a skill it did not have. Default 30,000. */
   readonly missTtl?: number;
+  /**
+   * Where connections to servers given as config live. `worker` (default): in a thread of their own, so that a
+   * synchronous call can wait for content that is not in memory. `host`: in this thread, where such a call fails with
+   * EAGAIN, as it does for clients given by the host.
+   */
+  readonly thread?: 'worker' | 'host';
+  /** Where the worker's code is (the entry point `skillfs/worker`), for programs bundled without skillfs beside them. */
+  readonly worker?: string | URL;
 }
 
 export interface ResolvedOptions {
@@ -41,6 +49,8 @@ export interface ResolvedOptions {
   readonly memoryBytes: number;
   readonly retryAfter: number;
   readonly missTtl: number;
+  readonly thread: 'worker' | 'host';
+  readonly worker: string | URL | undefined;
 }
 
 /** Options that cannot be used. The message names the key and what is wrong with it. */
@@ -96,6 +106,8 @@ const schema = z.strictObject({
   memoryBytes: z.number().int().min(0).default(MEMORY_BYTES),
   retryAfter: z.number().int().min(0).default(RETRY_AFTER),
   missTtl: z.number().int().min(0).default(MISS_TTL),
+  thread: z.enum(['worker', 'host']).default('worker'),
+  worker: z.union([z.string(), z.instanceof(URL)]).optional(),
 });
 
 /** @throws OptionsError naming the first key that is wrong */
@@ -105,7 +117,7 @@ export function resolveOptions(options: MountOptions): ResolvedOptions {
   for (const [label, source] of Object.entries(options.servers)) {
     servers.set(checkLabel(label), checkSource(source, `servers[${JSON.stringify(label)}]`));
   }
-  return { ...resolved, servers };
+  return { ...resolved, servers, worker: resolved.worker };
 }
 
 /** @throws OptionsError when a label cannot be a path segment */

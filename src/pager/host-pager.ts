@@ -4,7 +4,7 @@ import type { McpClient } from '../protocol/client.ts';
 import type { ServerConfig } from '../protocol/connect.ts';
 import type { DialectFactory } from '../protocol/dialect.ts';
 import type { PageReply, PageRequest, Pager } from './port.ts';
-import { type Deadlines, Session } from './session.ts';
+import { type Deadlines, type ProcessObserver, Session } from './session.ts';
 import { singleFlight } from './single-flight.ts';
 
 export interface HostPagerOptions {
@@ -13,6 +13,8 @@ export interface HostPagerOptions {
   readonly deadlines: Deadlines;
   /** Requests under way at once. */
   readonly concurrency: { readonly perServer: number; readonly total: number };
+  /** Told of the processes of stdio servers. */
+  readonly processes?: ProcessObserver;
 }
 
 /** A pager in the thread that uses it: everything works but a synchronous call that would have to wait. */

@@ -14,6 +14,12 @@ export interface Deadlines {
   readonly list: number;
 }
 
+/** Told when a stdio server's process starts and ends. */
+export interface ProcessObserver {
+  started(pid: number): void;
+  ended(pid: number): void;
+}
+
 export interface SessionOptions {
   readonly label: string;
   /** How to reach the server, or a connected client of the host's, which is never closed here. */
@@ -22,6 +28,7 @@ export interface SessionOptions {
   readonly deadlines: Deadlines;
   /** Bounds the requests under way at once; waiting for a place does not count against a deadline. */
   readonly limit: LimitFunction;
+  readonly processes?: ProcessObserver;
 }
 
 interface Open {
@@ -91,15 +98,20 @@ export class Session {
   }
 
   async #connect(): Promise<Open> {
-    const { source, deadlines } = this.#options;
+    const { source, deadlines, processes } = this.#options;
     const started = performance.now();
     if (isMcpClient(source)) return this.#describe(source, started, async () => {});
     const connection = await this.#within(deadlines.connect, 'connecting', undefined, (options) =>
       connect(source, options),
     );
-    const open = this.#describe(connection.client, started, () => connection.close());
+    const { pid } = connection;
+    if (pid !== undefined) processes?.started(pid);
+    const close = async () => {
+      await connection.close();
+      if (pid !== undefined) processes?.ended(pid);
+    };
     this.#forgetWhenClosed(connection);
-    return open;
+    return this.#describe(connection.client, started, close);
   }
 
   /** The next question after the connection ended opens a new one. */
@@ -107,6 +119,7 @@ export class Session {
     const current = this.#open;
     connection.onClose(() => {
       if (this.#open === current) this.#open = undefined;
+      if (connection.pid !== undefined) this.#options.processes?.ended(connection.pid);
     });
   }
 

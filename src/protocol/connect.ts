@@ -26,6 +26,8 @@ export type ServerConfig = StdioServer | HttpServer;
 /** An open connection of our own. */
 export interface Connection {
   readonly client: McpClient;
+  /** The process of a stdio server. */
+  readonly pid: number | undefined;
   /** Called once, when the connection ends from the other side. */
   onClose(listener: () => void): void;
   close(): Promise<void>;
@@ -91,6 +93,7 @@ async function open(
   }
   return {
     client,
+    pid: transport instanceof StdioClientTransport ? (transport.pid ?? undefined) : undefined,
     onClose(listener) {
       if (closed && !closing) listener();
       else listeners.push(listener);

@@ -1,0 +1,209 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort, SHARE_ENV, Worker } from 'node:worker_threads';
+import { Fault } from '../../base/fault.ts';
+import type { PageReply, PageRequest, Pager } from '../port.ts';
+import {
+  type FromWorker,
+  faultFromWire,
+  HEARTBEAT,
+  PID_SLOTS,
+  SIGNAL,
+  SIGNAL_BYTES,
+  type ToWorker,
+  type WorkerSetup,
+} from './messages.ts';
+import { workerFile } from './worker-file.ts';
+
+/** Milliseconds without a heartbeat after which a sleeping caller takes the worker for dead. */
+const SILENCE = 1_000;
+
+/** Milliseconds that an answer may be later than the worker's own deadline. */
+const GRACE = 2_000;
+
+export interface WorkerPagerOptions {
+  readonly setup: WorkerSetup['pager'];
+  /** Where the worker's code is, when it is not beside this module nor in an installed skillfs. */
+  readonly file?: string | URL | undefined;
+}
+
+/** A pager in a thread of its own. It starts with the first request, and again with the next one after it died. */
+export function workerPager(options: WorkerPagerOptions): Pager {
+  let thread: Thread | undefined;
+  let closed = false;
+  const running = (): Thread => {
+    if (closed) throw new Fault('EIO', { detail: 'the mount is closed' });
+    if (thread === undefined || thread.gone) thread = new Thread(options);
+    return thread;
+  };
+  return {
+    async request<K extends PageRequest['kind']>(
+      request: Extract<PageRequest, { kind: K }>,
+      signal?: AbortSignal,
+    ): Promise<PageReply[K]> {
+      return (await running().ask({ kind: 'request', request }, signal)) as PageReply[K];
+    },
+    requestSync<K extends PageRequest['kind']>(request: Extract<PageRequest, { kind: K }>): PageReply[K] {
+      return running().block(request) as PageReply[K];
+    },
+    async close() {
+      closed = true;
+      await thread?.close();
+    },
+  };
+}
+
+type Question = { readonly kind: 'request'; readonly request: PageRequest } | { readonly kind: 'close' };
+
+class Thread {
+  readonly #worker: Worker;
+  readonly #signals: Int32Array;
+  readonly #blocking: MessagePort;
+  readonly #awaiting: MessagePort;
+  readonly #deadlines: WorkerSetup['pager']['deadlines'];
+  readonly #pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>();
+  readonly #endServers = () => endProcesses(this.#signals);
+  #lastId = 0;
+  #death: Fault | undefined;
+
+  constructor({ setup, file }: WorkerPagerOptions) {
+    const shared = new SharedArrayBuffer(SIGNAL_BYTES);
+    const blocking = new MessageChannel();
+    const awaiting = new MessageChannel();
+    const data: WorkerSetup = { pager: setup, signals: shared, blocking: blocking.port2, awaiting: awaiting.port2 };
+    this.#signals = new Int32Array(shared);
+    this.#blocking = blocking.port1;
+    this.#awaiting = awaiting.port1;
+    this.#deadlines = setup.deadlines;
+    this.#worker = new Worker(workerFile(file), {
+      workerData: data,
+      transferList: [blocking.port2, awaiting.port2],
+      // Servers see the environment as it is when they start; hooks of the host are not the worker's.
+      env: SHARE_ENV,
+      execArgv: [],
+    });
+    this.#worker.on('error', (error) => this.#died(error));
+    this.#worker.on('exit', () => this.#died(undefined));
+    this.#awaiting.on('message', (message: FromWorker) => this.#settle(message));
+    process.on('exit', this.#endServers);
+    this.#idle();
+  }
+
+  get gone(): boolean {
+    return this.#death !== undefined || Atomics.load(this.#signals, SIGNAL.exited) === 1;
+  }
+
+  /** Asks and goes on; while an answer is due, the process stays alive for it. */
+  async ask(question: Question, signal?: AbortSignal): Promise<unknown> {
+    signal?.throwIfAborted();
+    const id = ++this.#lastId;
+    const cancel = () => {
+      this.#awaiting.postMessage({ kind: 'cancel', id } satisfies ToWorker);
+      this.#pending.get(id)?.reject(signal?.reason);
+    };
+    const answer = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));
+    signal?.addEventListener('abort', cancel, { once: true });
+    this.#awaiting.postMessage({ ...question, id } satisfies ToWorker);
+    this.#busy();
+    try {
+      return await answer;
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      this.#pending.delete(id);
+      if (this.#pending.size === 0) this.#idle();
+    }
+  }
+
+  /**
+   * Asks and sleeps until the answer is there.
+   *
+   * @throws `Fault` ETIMEDOUT at the deadline, EIO when the worker died
+   */
+  block(request: PageRequest): unknown {
+    const id = ++this.#lastId;
+    this.#blocking.postMessage({ kind: 'request', id, request } satisfies ToWorker);
+    const { connect, list, request: other } = this.#deadlines;
+    const until = performance.now() + connect + (request.kind === 'list' ? list : other) + GRACE;
+    let beat = Atomics.load(this.#signals, SIGNAL.heartbeat);
+    let alive = performance.now() + STARTUP;
+    for (;;) {
+      const answers = Atomics.load(this.#signals, SIGNAL.answers);
+      for (let got = receiveMessageOnPort(this.#blocking); got; got = receiveMessageOnPort(this.#blocking)) {
+        const message = got.message as FromWorker;
+        // An answer to a call that gave up earlier may still come in.
+        if (message.id === id) return valueOf(message);
+      }
+      const now = performance.now();
+      const beats = Atomics.load(this.#signals, SIGNAL.heartbeat);
+      if (beats !== beat) {
+        beat = beats;
+        alive = now + SILENCE;
+      }
+      if (Atomics.load(this.#signals, SIGNAL.exited) === 1 || now > alive) throw this.#died(undefined);
+      if (now > until) {
+        this.#blocking.postMessage({ kind: 'cancel', id } satisfies ToWorker);
+        throw new Fault('ETIMEDOUT', { detail: `server "${request.label}": no answer within its deadline` });
+      }
+      Atomics.wait(this.#signals, SIGNAL.answers, answers, HEARTBEAT);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.gone) await this.ask({ kind: 'close' }).catch(() => undefined);
+    process.off('exit', this.#endServers);
+    await this.#worker.terminate();
+  }
+
+  #settle(message: FromWorker): void {
+    const waiting = this.#pending.get(message.id);
+    try {
+      waiting?.resolve(valueOf(message));
+    } catch (error) {
+      waiting?.reject(error);
+    }
+  }
+
+  /** Nobody waits for a dead worker; the servers it had started are ended with it. */
+  #died(cause: unknown): Fault {
+    if (this.#death === undefined) {
+      const why = cause instanceof Error ? `: ${cause.message}` : '';
+      const detail = `the worker that talks to the servers ended${why}; the next call starts another`;
+      this.#death = new Fault('EIO', { detail, cause });
+      endProcesses(this.#signals);
+      process.off('exit', this.#endServers);
+      void this.#worker.terminate();
+    }
+    for (const { reject } of this.#pending.values()) reject(this.#death);
+    return this.#death;
+  }
+
+  #busy(): void {
+    this.#worker.ref();
+    this.#awaiting.ref();
+  }
+
+  #idle(): void {
+    this.#worker.unref();
+    this.#awaiting.unref();
+    this.#blocking.unref();
+  }
+}
+
+/** Milliseconds a worker may take to give its first heartbeat. */
+const STARTUP = 15_000;
+
+function valueOf(message: FromWorker): unknown {
+  if ('fault' in message) throw faultFromWire(message.fault);
+  return message.value;
+}
+
+/** Servers end at the end of their input; one that does not is told so. */
+function endProcesses(signals: Int32Array): void {
+  for (let slot = SIGNAL.pids; slot < SIGNAL.pids + PID_SLOTS; slot++) {
+    const pid = Atomics.exchange(signals, slot, 0);
+    if (pid === 0) continue;
+    try {
+      process.kill(pid, 'SIGTERM');
+    } catch {
+      // It has ended already.
+    }
+  }
+}
