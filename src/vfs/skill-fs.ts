@@ -110,7 +110,7 @@ export class SkillFs implements ReadFs {
       this.#miss(path);
       throw this.#absent();
     }
-    const uri = rootUriOf(skill.entry) + (fromTreePath(`_${path.slice(skill.entry.root.length)}`) ?? '').slice('skill://_'.length);
+    const uri = uriBelow(skill.entry, path);
     const bytes = yield* ask({ kind: 'blob', label: this.state.label, uri });
     if (bytes === undefined) {
       this.#miss(path);
@@ -202,7 +202,7 @@ export class SkillFs implements ReadFs {
         const message = `${entry.uri}: frontmatter field ${field} is ${show(file)} in the file and ${show(listed)} in the entry`;
         throw this.#unverified('frontmatter', entry.uri, message);
       }
-    } catch (error) {
+    } catch (error: unknown) {
       if (!(error instanceof FrontmatterError)) throw error;
       throw this.#unverified('frontmatter', entry.uri, `${entry.uri}: ${error.message}`, error);
     }
@@ -293,6 +293,12 @@ class UnlistedFault extends Fault {
     const uri = fromTreePath(this.#path) ?? this.#path;
     return new VerificationError('unlisted', uri, `server "${this.#label}": the manifest does not list ${uri}`);
   }
+}
+
+/** A path inside a skill as a URI: the skill's directory as the server spells it, the rest in canonical spelling. */
+function uriBelow(entry: SkillEntry, path: string): string {
+  const [root = '', uri = ''] = [fromTreePath(entry.root), fromTreePath(path)];
+  return rootUriOf(entry) + uri.slice(root.length);
 }
 
 function dynamicKey(label: string, skill: SkillNode, uri: string): string {
