@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { Fault } from '../../base/fault.ts';
 
 /**
  * Where the worker's code is: as told; beside this module, as it is published and as bundlers that follow
  * `new URL(…, import.meta.url)` lay it; else in the skillfs that the working directory's packages resolve to, which is how
  * a program bundled into one file finds it.
  *
- * @throws Error naming the two ways out, when it is nowhere
+ * @throws `Fault` EIO naming the two ways out, when it is nowhere
  */
 export function workerFile(told: string | URL | undefined): URL {
   if (told !== undefined) return told instanceof URL ? told : pathToFileURL(told);
@@ -20,8 +21,9 @@ export function workerFile(told: string | URL | undefined): URL {
       // Not resolvable from there.
     }
   }
-  throw new Error(
-    'the code of the skillfs worker was not found: bundle the entry point skillfs/worker too and pass where it is as ' +
+  throw new Fault('EIO', {
+    detail:
+      'the code of the skillfs worker was not found: bundle the entry point skillfs/worker too and pass where it is as ' +
       'mount({worker: new URL(…)}), or keep servers in this thread with mount({thread: "host"})',
-  );
+  });
 }

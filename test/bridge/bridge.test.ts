@@ -1,0 +1,178 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Mount, mount } from '../../src/mount.ts';
+import type { MountOptions } from '../../src/options.ts';
+import { serveHttp } from '../../src/server/index.ts';
+
+const cli = new URL('../../dist/cli.js', import.meta.url).pathname;
+const index = new URL('../../dist/index.js', import.meta.url).href;
+const fixtures = new URL('../../fixtures/skills', import.meta.url).pathname;
+const faulty = new URL('../support/stdio-server.mjs', import.meta.url).pathname;
+
+function faultyServer(options: Record<string, unknown>) {
+  return { command: process.execPath, args: [faulty, JSON.stringify(options)] };
+}
+
+function mounted(servers: MountOptions['servers'], options: Omit<MountOptions, 'servers'> = {}): Mount {
+  const mounted = mount({ servers, ...options });
+  onTestFinished(() => mounted.close());
+  return mounted;
+}
+
+/** What a loader does that knows nothing but synchronous calls. */
+function readEverything(fs: Mount['fs'], directory: string): Record<string, string> {
+  const files: Record<string, string> = {};
+  for (const name of fs.readdirSync(directory)) {
+    const path = `${directory}/${name}`;
+    if (fs.statSync(path).isDirectory()) Object.assign(files, readEverything(fs, path));
+    else files[path] = fs.readFileSync(path).toString('base64');
+  }
+  return files;
+}
+
+function onDisk(): Record<string, string> {
+  const paths = readdirSync(fixtures, { recursive: true, encoding: 'utf8' });
+  const files = paths.filter((path) => !statSync(`${fixtures}/${path}`).isDirectory());
+  return Object.fromEntries(files.map((path) => [`/mcp/s/${path}`, readFileSync(`${fixtures}/${path}`).toString('base64')]));
+}
+
+/** Runs a script in a process of its own, and waits for it to end by itself. */
+function run(script: string): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    timeout: 25_000,
+  });
+  return { status, stdout, stderr };
+}
+
+test('a synchronous loader reads a stdio server, cold', () => {
+  const { fs } = mounted({ s: { command: process.execPath, args: [cli, 'serve', fixtures], stderr: 'ignore' } });
+  expect(readEverything(fs, '/mcp/s')).toEqual(onDisk());
+});
+
+test('a synchronous loader reads an HTTP server of another process, cold', async () => {
+  const server = spawn(process.execPath, [cli, 'serve', fixtures, '--http', '0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  onTestFinished(() => void server.kill());
+  const url = await new Promise<string>((resolve) => {
+    server.stderr.on('data', (chunk) => {
+      const [found] = /http:\/\/\S+/.exec(String(chunk)) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+  });
+  const { fs } = mounted({ s: { url } });
+  expect(readEverything(fs, '/mcp/s')).toEqual(onDisk());
+});
+
+test('metadata and cached content never cross the thread', async () => {
+  const held = mounted({ s: faultyServer({}) });
+  await held.preload();
+  await held.close();
+  expect(held.fs.readdirSync('/mcp/s/faulty')).toEqual(['SKILL.md', 'x.md', 'y.md']);
+  expect(held.fs.readFileSync('/mcp/s/faulty/y.md', 'utf8')).toBe('y');
+});
+
+test('a server that hangs ends a blocked call at its deadline, and the next call works', () => {
+  const { fs } = mounted({ s: faultyServer({ hangOnRead: true }) }, { deadlines: { request: 300 } });
+  expect(() => fs.readFileSync('/mcp/s/faulty/x.md')).toThrow(
+    expect.objectContaining({ code: 'ETIMEDOUT', message: expect.stringContaining('server "s"') }),
+  );
+  expect(fs.readFileSync('/mcp/s/faulty/y.md', 'utf8')).toBe('y');
+});
+
+test('a server that exits while it is asked is not reachable, and is started again by the next call', () => {
+  const { fs } = mounted({ s: faultyServer({ exitOnRead: true }) });
+  expect(() => fs.readFileSync('/mcp/s/faulty/x.md')).toThrow(
+    expect.objectContaining({ code: 'EHOSTUNREACH', message: expect.stringContaining('server "s"') }),
+  );
+  expect(fs.readFileSync('/mcp/s/faulty/y.md', 'utf8')).toBe('y');
+});
+
+test('a server that cannot be started says so, at once and to everybody, and takes nobody with it', async () => {
+  const { fs, promises } = mounted({ dead: { command: '/no/such/command' }, s: faultyServer({}) });
+  for (let round = 0; round < 2; round++) {
+    expect(() => fs.readdirSync('/mcp/dead')).toThrow(
+      expect.objectContaining({ code: 'EHOSTUNREACH', message: expect.stringMatching(/server "dead".*\/no\/such\/command/) }),
+    );
+  }
+  await expect(promises.readdir('/mcp/dead')).rejects.toMatchObject({ code: 'EHOSTUNREACH' });
+  expect(fs.readFileSync('/mcp/s/faulty/y.md', 'utf8')).toBe('y');
+});
+
+test('NEG-4: a 2025-era server that exits at the negotiation probe is started again without it', async () => {
+  const { fs } = mounted({ s: faultyServer({ exitOnProbe: true }) });
+  expect(fs.readFileSync('/mcp/s/faulty/y.md', 'utf8')).toBe('y');
+});
+
+test('environment and working directory of a stdio server are those of the config', async () => {
+  const cwd = await mkdtemp(join(tmpdir(), 'skillfs-cwd-'));
+  const { fs } = mounted({
+    env: { ...faultyServer({ env: 'SKILLFS_TEST' }), env: { SKILLFS_TEST: 'from the config' } },
+    cwd: { ...faultyServer({ cwd: true }), cwd },
+  });
+  expect(fs.readFileSync('/mcp/env/faulty/y.md', 'utf8')).toBe('from the config');
+  expect(fs.readFileSync('/mcp/cwd/faulty/y.md', 'utf8')).toBe(cwd);
+});
+
+test('a script whose only work is one cold await prints the bytes and exits', () => {
+  const server = JSON.stringify(faultyServer({}));
+  const { status, stdout, stderr } = run(`
+    import { mount } from ${JSON.stringify(index)};
+    const { promises } = mount({ servers: { s: ${server} } });
+    console.log(await promises.readFile('/mcp/s/faulty/y.md', 'utf8'));
+  `);
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'y\n', stderr: '' });
+});
+
+test('a process that mounted and read synchronously exits by itself, whatever it leaves open', () => {
+  const server = JSON.stringify(faultyServer({ hangOnRead: true }));
+  const { status, stdout } = run(`
+    import { mount } from ${JSON.stringify(index)};
+    const { fs } = mount({ servers: { s: ${server} }, deadlines: { request: 300 } });
+    try { fs.readFileSync('/mcp/s/faulty/x.md') } catch ({ code }) { console.log(code) }
+    console.log(fs.readFileSync('/mcp/s/faulty/y.md', 'utf8'));
+  `);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'ETIMEDOUT\ny\n' });
+});
+
+test('a server that ignores the end of its input is ended with the host', async () => {
+  const pidFile = join(await mkdtemp(join(tmpdir(), 'skillfs-pid-')), 'pid');
+  const server = JSON.stringify(faultyServer({ ignoreEof: true, pidFile }));
+  const { status } = run(`
+    import { mount } from ${JSON.stringify(index)};
+    mount({ servers: { s: ${server} } }).fs.readdirSync('/mcp/s');
+  `);
+  expect(status).toBe(0);
+  await expect.poll(() => isRunning(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
+});
+
+test('after SIGKILL of the host no server that honours the end of its input is left', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'skillfs-kill-'));
+  const pidFile = join(directory, 'pid');
+  const script = join(directory, 'host.mjs');
+  writeFileSync(
+    script,
+    `import { mount } from ${JSON.stringify(index)};
+    mount({ servers: { s: ${JSON.stringify(faultyServer({ pidFile }))} } }).fs.readdirSync('/mcp/s');
+    console.log('ready');
+    setInterval(() => {}, 1000);`,
+  );
+  const host = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await new Promise((resolve) => host.stdout.once('data', resolve));
+  const pid = Number(readFileSync(pidFile, 'utf8'));
+  expect(isRunning(pid)).toBe(true);
+  host.kill('SIGKILL');
+  await expect.poll(() => isRunning(pid)).toBe(false);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

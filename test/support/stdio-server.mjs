@@ -1,0 +1,54 @@
+// A stdio server for faults that need a process of its own. Usage: node stdio-server.mjs '{"exitOnRead":true}'
+// exitOnRead: ends when a file named x.md is read; hangOnRead: never answers such a read; ignoreEof: outlives its input;
+// exitOnProbe: ends at the first request that is not initialize; env: serves that variable as content.
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const options = JSON.parse(process.argv[2] ?? '{}');
+if (options.pidFile) writeFileSync(options.pidFile, String(process.pid));
+const skillMd = '---\nname: faulty\ndescription: About faulty\n---\n';
+const files = {
+  'skill://faulty/SKILL.md': skillMd,
+  'skill://faulty/x.md': 'x',
+  'skill://faulty/y.md': options.env ? (process.env[options.env] ?? 'unset') : options.cwd ? process.cwd() : 'y',
+};
+const resources = Object.entries(files).map(([uri, text]) => ({
+  uri,
+  digest: `sha256:${createHash('sha256').update(text).digest('hex')}`,
+  size: Buffer.byteLength(text),
+}));
+const entry = {
+  uri: 'skill://faulty/SKILL.md',
+  frontmatter: { name: 'faulty', description: 'About faulty' },
+  resources,
+};
+
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const handlers = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion,
+    capabilities: { resources: {}, extensions: { 'io.modelcontextprotocol/skills': {} } },
+    serverInfo: { name: 'faulty', version: '1' },
+  }),
+  ping: () => ({}),
+  'skills/list': () => ({ skills: [entry] }),
+  'skills/get': ({ uri }) => (uri === entry.uri ? { skill: entry } : undefined),
+  'resources/read': ({ uri }) => {
+    if (uri.endsWith('/x.md') && options.exitOnRead) process.exit(3);
+    if (uri.endsWith('/x.md') && options.hangOnRead) return null;
+    return files[uri] === undefined ? undefined : { contents: [{ uri, text: files[uri] }] };
+  },
+};
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  if (options.exitOnProbe && method === 'server/discover') process.exit(1);
+  const handler = handlers[method];
+  if (handler === undefined) return send({ id, error: { code: -32601, message: `Method not found: ${method}` } });
+  const result = handler(params ?? {});
+  if (result === undefined) return send({ id, error: { code: -32602, message: 'not found' } });
+  if (result !== null) send({ id, result });
+});
+if (options.ignoreEof) setInterval(() => {}, 1000);
