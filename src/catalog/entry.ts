@@ -17,7 +17,8 @@ const DESCRIPTION_CHARACTERS = 1024;
 /** Characters of the `compatibility` field, likewise. */
 const COMPATIBILITY_CHARACTERS = 500;
 
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const DIGEST = /^sha256:[0-9a-f]+$/;
+const DIGEST_LENGTH = 'sha256:'.length + 64;
 
 /**
  * Checks one entry of a listing, or the skill of a `skills/get` answer (ENT-1 to ENT-3, ENT-5, ENT-7, LIM-1). The first
@@ -104,28 +105,32 @@ function isText(value: unknown, limit: number): boolean {
   return value.length <= limit || (value.length <= limit * 2 && [...value].length <= limit);
 }
 
-/** ENT-3, ENT-7 */
+/** ENT-3, ENT-7. One pass for the files, one for the few directories. */
 function manifestProblem(resources: readonly unknown[], uri: string, root: SkillRoot): Problem | undefined {
   const files = new Set<string>();
   const directories = new Set<string>();
-  for (const [index, file] of resources.entries()) {
+  // Of the file before, up to its last slash: manifests list a directory's files together.
+  let directory = '';
+  for (const file of resources) {
+    const index = files.size;
     if (!isObject(file) || typeof file['uri'] !== 'string') {
       return { reason: 'resources', message: `resource ${index} of ${uri} is no object with a uri` };
     }
     const path = pathBelow(root.rootUri, root.treePath, file['uri']);
     if (isUriProblem(path)) return { reason: path.outside ? 'outside-root' : 'uri', message: path.problem };
-    if (files.has(path)) return repeated(resources, index, path, root);
-    files.add(path);
-    const cut = path.lastIndexOf('/');
-    if (cut !== -1) directories.add(path.slice(0, cut));
+    if (files.add(path).size === index) return repeated(resources, index, path, root);
     const wrong = digestProblem(file['digest'], file['uri']) ?? sizeProblem(file['size'], file['uri']);
     if (wrong !== undefined) return wrong;
+    if (path.lastIndexOf(directory, 0) !== 0 || path.indexOf('/', directory.length) !== -1) {
+      directory = path.slice(0, path.lastIndexOf('/') + 1);
+      directories.add(directory);
+    }
   }
   if (!files.has('SKILL.md')) {
     return { reason: 'missing-skill-md', message: `the resources of ${uri} do not include it` };
   }
   for (const directory of directories) {
-    for (let cut = directory.length; cut > 0; cut = directory.lastIndexOf('/', cut - 1)) {
+    for (let cut = directory.length - 1; cut > 0; cut = directory.lastIndexOf('/', cut - 1)) {
       const path = directory.slice(0, cut);
       if (files.has(path)) {
         return { reason: 'file-and-directory', message: `${root.rootUri}/${path} is both a file and a directory` };
@@ -145,14 +150,18 @@ function repeated(resources: readonly unknown[], index: number, path: string, ro
 }
 
 function digestProblem(digest: unknown, uri: string): Problem | undefined {
-  if (typeof digest === 'string' && DIGEST.test(digest)) return undefined;
+  if (isDigest(digest)) return undefined;
   const what =
     digest === undefined
       ? 'no digest'
-      : typeof digest === 'string' && DIGEST.test(digest.toLowerCase())
+      : typeof digest === 'string' && isDigest(digest.toLowerCase())
         ? `the digest ${digest}, which is not in lower case`
         : `the digest ${JSON.stringify(digest)}, which is not "sha256:" and 64 hexadecimal digits`;
   return { reason: 'digest', message: `${uri} has ${what}` };
+}
+
+function isDigest(value: unknown): boolean {
+  return typeof value === 'string' && value.length === DIGEST_LENGTH && DIGEST.test(value);
 }
 
 function sizeProblem(size: unknown, uri: string): Problem | undefined {
