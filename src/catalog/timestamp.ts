@@ -1,5 +1,5 @@
 const DATE = String.raw`(\d{4})-(\d\d?)-(\d\d?)`;
-const TIME = String.raw`(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?`;
+const TIME = String.raw`(\d\d?):(\d\d):(\d\d)(?:\.(\d{0,9}))?`;
 /** A date or timestamp as YAML 1.1 has it. */
 const WRITTEN = new RegExp(String.raw`^${DATE}(?:(?:[Tt]|[ \t]+)${TIME}(?:[ \t]*(Z|[-+]\d\d?(?::\d\d)?))?)?$`);
 /** A timestamp as JSON renderers write it: ISO 8601, or the text form of a language's own type. */
@@ -8,7 +8,7 @@ const RENDERED = new RegExp(String.raw`^${DATE}[T ]${TIME}(?: ?(Z|UTC|[-+]\d\d:?
 interface Instant {
   /** Seconds since the epoch. */
   readonly seconds: number;
-  /** Decimals of a second, without trailing zeros. */
+  /** Decimals of a second, nine at most, without trailing zeros. */
   readonly fraction: string;
 }
 
