@@ -31,7 +31,7 @@ export class ServerState {
   negotiated: Negotiated | undefined;
   /** The last good tree; absent until the first connection. */
   tree: SkillTree | undefined;
-  refusals: readonly Refusal[] = [];
+  #refusals: readonly Refusal[] = [];
   /** Why the listing is cut, where it is. */
   partial: string | undefined;
   /** Whether the tree is older than a refresh that failed. */
@@ -45,11 +45,28 @@ export class ServerState {
   /** When the listing stops being fresh; absent where the server does not say, or has nothing stay fresh. */
   #expiresAt: number | undefined;
   #applied: unknown;
+  /** Refusals by the directory of the skill, where it has one. */
+  #refusedRoots: ReadonlyMap<string, Refusal> = new Map();
   /** Entries confirmed by `skills/get`, which outlive a listing that does not name them. */
   #unlisted = new Map<string, SkillEntry>();
 
   constructor(options: ServerOptions) {
     this.options = options;
+  }
+
+  /** The entries that were not loaded, with their reasons. */
+  get refusals(): readonly Refusal[] {
+    return this.#refusals;
+  }
+
+  set refusals(refusals: readonly Refusal[]) {
+    const roots = new Map<string, Refusal>();
+    for (const refusal of refusals) {
+      const root = refusal.uri === undefined ? undefined : skillRootOf(refusal.uri);
+      if (root !== undefined && !isUriProblem(root)) roots.set(root.treePath, refusal);
+    }
+    this.#refusals = refusals;
+    this.#refusedRoots = roots;
   }
 
   get label(): string {
@@ -128,11 +145,12 @@ export class ServerState {
 
   /** The refusal of the skill at `path`, or of one whose directory holds it. */
   refusalAt(path: string): Refusal | undefined {
-    return this.refusals.find((refusal) => {
-      if (refusal.uri === undefined) return false;
-      const root = skillRootOf(refusal.uri);
-      return !isUriProblem(root) && (path === root.treePath || path.startsWith(`${root.treePath}/`));
-    });
+    if (this.#refusedRoots.size === 0) return undefined;
+    for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const refusal = this.#refusedRoots.get(path.slice(0, end));
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
   }
 
   #apply(listing: PageReply['list']): void {

@@ -12,6 +12,11 @@ function badRead(answer: (uri: string) => unknown): Script {
   return { skills, read: (uri) => (uri.startsWith('skill://bad/') ? answer(uri) : fileOf(skills, uri)) };
 }
 
+/** Lists the other skill as it is, and this one as told; `skills/get` says the same. */
+function entryOf(resources: unknown, frontmatter: unknown = bad.entry.frontmatter): Script {
+  return { skills: [good, { ...bad, entry: { ...bad.entry, resources, frontmatter } as never }] };
+}
+
 interface Case {
   readonly name: string;
   readonly script: Script;
@@ -21,10 +26,6 @@ interface Case {
   readonly reason?: VerificationError['reason'];
 }
 
-const entryOf = (resources: unknown, frontmatter: unknown = bad.entry.frontmatter) => ({
-  skills,
-  list: () => ({ skills: [good.entry, { ...bad.entry, resources, frontmatter }] }),
-});
 const listed = bad.entry.resources as { uri: string; digest: string; size: number }[];
 const [skillMdFile, xFile] = listed as [(typeof listed)[0], (typeof listed)[0]];
 
@@ -45,7 +46,7 @@ const onRead: Case[] = [
   },
   {
     name: 'VER-4: a frontmatter field',
-    script: badRead((uri) => contents(uri, 'unused')),
+    script: entryOf(bad.entry.resources, { name: 'bad', description: 'Something else' }),
     path: '/mcp/s/bad/SKILL.md',
     code: 'EIO',
     message: /frontmatter field description is "About bad" in the file and "Something else" in the entry/,
@@ -135,11 +136,6 @@ const onRead: Case[] = [
     message: /was refused \(name\)/,
   },
 ];
-onRead[2] = {
-  ...(onRead[2] as Case),
-  script: entryOf(listed, { name: 'bad', description: 'Something else' }),
-};
-
 describe('ENT-5, VER-2: a fault is named, and everything else stays readable', () => {
   test.each(onRead)('$name', async ({ script, path = '/mcp/s/bad/x.md', code, message, reason }) => {
     const { mount, diagnostics } = await mountScript(script, { deadlines: { request: 200 } });

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = new URL('../..', import.meta.url).pathname;
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+let consumer: string;
+let packed: { path: string }[];
+
+/** Packs the built package and lays it into a consumer, as an installation would; its dependencies are the checkout's. */
+beforeAll(() => {
+  consumer = mkdtempSync(join(tmpdir(), 'skillfs-consumer-'));
+  const [pack] = JSON.parse(
+    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', consumer], { cwd: root, encoding: 'utf8' }),
+  );
+  packed = pack.files;
+  mkdirSync(join(consumer, 'node_modules/skillfs'), { recursive: true });
+  execFileSync('tar', ['-xzf', join(consumer, pack.filename), '-C', join(consumer, 'node_modules/skillfs'), '--strip-components=1']);
+  for (const dependency of [...Object.keys(manifest.dependencies), '@types/node', 'memfs']) {
+    mkdirSync(join(consumer, 'node_modules', dependency, '..'), { recursive: true });
+    symlinkSync(join(root, 'node_modules', dependency), join(consumer, 'node_modules', dependency));
+  }
+});
+afterAll(() => rmSync(consumer, { recursive: true }));
+
+function run(file: string, source: string): string {
+  writeFileSync(join(consumer, file), source);
+  return execFileSync(process.execPath, [file], { cwd: consumer, encoding: 'utf8' });
+}
+
+const use = `
+  const mounted = mount({ servers: { s: { command: process.execPath, args: ['node_modules/skillfs/dist/cli.js', 'serve', 'node_modules/skillfs/fixtures/skills'], stderr: 'ignore' } } });
+  const [first] = mounted.fs.readdirSync('/mcp/s');
+  console.log(typeof first, mounted.fs.readFileSync(mounted.skills()[0].path + '/SKILL.md', 'utf8').slice(0, 3));
+`;
+
+test('the packed package is imported as an ES module, and finds its worker', () => {
+  const script = `import { mount, OptionsError } from 'skillfs'; import { serveStdio } from 'skillfs/server';
+    ${use} await mounted.close(); console.log(typeof serveStdio, OptionsError.name);`;
+  expect(run('esm.mjs', script)).toBe('string ---\nfunction OptionsError\n');
+});
+
+test('the packed package is required from CommonJS, and finds its worker', () => {
+  const script = `const { mount } = require('skillfs'); const { serveStdio } = require('skillfs/server');
+    ${use} mounted.close().then(() => console.log(typeof serveStdio));`;
+  expect(run('cjs.cjs', script)).toBe('string ---\nfunction\n');
+});
+
+test('a program bundled into one file finds the worker in its installed packages', () => {
+  writeFileSync(join(consumer, 'entry.mjs'), `import { mount } from 'skillfs'; ${use} await mounted.close();`);
+  const esbuild = join(root, 'node_modules/.bin/esbuild');
+  const shared = ['entry.mjs', '--bundle', '--platform=node', '--log-level=error'];
+  execFileSync(esbuild, [...shared, '--format=esm', '--outfile=bundle.mjs', '--banner:js=import { createRequire } from "node:module"; const require = createRequire(import.meta.url);'], { cwd: consumer });
+  expect(execFileSync(process.execPath, ['bundle.mjs'], { cwd: consumer, encoding: 'utf8' })).toBe('string ---\n');
+});
+
+test('types are those a consumer sees, under ESM and CommonJS resolution', () => {
+  const source = (how: string) => `${how}
+    const mounted: Mount = mount({ servers: { s: { url: 'http://127.0.0.1:1/mcp' } } });
+    const text: Promise<string> = mounted.promises.readFile('/mcp/s/x', 'utf8');
+    const names: string[] = mounted.fs.readdirSync('/mcp');
+    const loader: { readFileSync: typeof import('node:fs').readFileSync } = mounted.fs;
+    export { text, names, loader };`;
+  writeFileSync(join(consumer, 'esm.mts'), source(`import { mount, type Mount } from 'skillfs';`));
+  writeFileSync(join(consumer, 'cjs.cts'), source(`import { mount, type Mount } from 'skillfs';`));
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node', '--skipLibCheck'];
+  const tsc = join(root, 'node_modules/.bin/tsc');
+  expect(execFileSync(tsc, [...options, 'esm.mts', 'cjs.cts'], { cwd: consumer, encoding: 'utf8' })).toBe('');
+});
+
+test('the package holds what it says, and nothing else', () => {
+  const outside = packed.filter(({ path }) => !/^(dist\/|fixtures\/skills\/|README\.md$|LICENSE$|package\.json$)/.test(path));
+  expect(outside).toEqual([]);
+  expect(packed.map(({ path }) => path)).toEqual(expect.arrayContaining(['dist/worker.js', 'dist/cli.js', 'dist/index.d.cts']));
+});
+
+test('publint finds nothing wrong', () => {
+  const publint = join(root, 'node_modules/.bin/publint');
+  expect(execFileSync(publint, ['--strict', '--pack', 'npm'], { cwd: root, encoding: 'utf8' })).toContain('All good!');
+}, 60_000);
+
+test('the exports are a short list', async () => {
+  const [index, server] = [await import('../../src/index.ts'), await import('../../src/server/index.ts')];
+  expect(Object.keys(index).sort()).toEqual(['OptionsError', 'VerificationError', 'mount']);
+  expect(Object.keys(server)).toEqual(expect.arrayContaining(['attachDirectory', 'attachSkill', 'serveHttp', 'serveStdio']));
+});
