@@ -43,9 +43,9 @@ export interface MemoryServer {
  * Serves skills from memory: a real server over the SDK's Skills extension, connected to a real client, without a process
  * or a port. A directory with a SKILL.md is a skill; skills inside skills are listed too (MAP-8, ENT-4).
  *
- * @example Tests of a program that reads skills with `node:fs`, with vitest
+ * @example Tests of a program that imports `node:fs`, with vitest. The mount is made before `node:fs` is replaced.
  * ```ts
- * vi.mock('node:fs', async () => {
+ * const { server, skills } = await vi.hoisted(async () => {
  *   const { mount } = await import('skillfs');
  *   const { memoryServer } = await import('skillfs/testing');
  *   const server = await memoryServer({
@@ -53,8 +53,10 @@ export interface MemoryServer {
  *   });
  *   const skills = mount({ servers: { shop: server.client } });
  *   await skills.preload();
- *   return { ...skills.fs, default: skills.fs };
+ *   return { server, skills };
  * });
+ * vi.mock('node:fs', () => ({ ...skills.fs, default: skills.fs }));
+ * vi.mock('node:fs/promises', () => ({ ...skills.promises, default: skills.promises }));
  * ```
  * The program then finds `/mcp/shop/refunds/SKILL.md`, and nothing else.
  *
