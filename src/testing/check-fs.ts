@@ -2,7 +2,7 @@ import { functionOf } from './check-fs/calls.ts';
 import { bytes, encodings, fresh, ranges, size } from './check-fs/content.ts';
 import { callbacks, errors, forms, oracle } from './check-fs/forms.ts';
 import { handles, opendir } from './check-fs/handles.ts';
-import { dirents, listing, names, order, recursive, subtrees } from './check-fs/listing.ts';
+import { dirents, glob, listing, names, order, recursive, subtrees } from './check-fs/listing.ts';
 import { access, malformed, noEntry, realpath, spellings } from './check-fs/paths.ts';
 import { readOnly } from './check-fs/read-only.ts';
 import { bigint, classes, descriptors, inodes, links, statfs, times, types } from './check-fs/stats.ts';
@@ -18,6 +18,7 @@ const checks = {
   dirents,
   recursive,
   subtrees,
+  glob,
   types,
   size,
   bytes,

@@ -74,6 +74,10 @@ export const breaks: Readonly<Record<Exclude<CheckName, 'expected' | 'oracle'>, 
     alter(fs, 'readdir', { value });
     return undefined;
   },
+  glob: (fs) => {
+    Object.assign(fs, { globSync: () => ['acme'] });
+    return undefined;
+  },
   types: operation('readdir', {
     value: (listed: readonly Dirent[], args) => {
       if (!isPlain(args)) return listed;

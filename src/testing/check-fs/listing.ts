@@ -1,4 +1,5 @@
 import type { Dirent } from 'node:fs';
+import { functionOf } from './calls.ts';
 import { difference, kindOf, show } from './facts.ts';
 import type { Check, Say, Subject } from './subject.ts';
 import { childOf, isSaneName, relativeTo } from './subject.ts';
@@ -99,6 +100,21 @@ export const subtrees: Check = {
   each: 'directory',
   async run(subject, path, say) {
     if (path !== subject.root) await compareRecursive(subject, path, say);
+  },
+};
+
+/** Where there are patterns (Node 22 and later), they find what a walk by hand finds, but for names with a leading dot. */
+export const glob: Check = {
+  needs: [],
+  each: 'tree',
+  run({ fs, directories, files, others }, root, say) {
+    const globSync = functionOf(fs, 'globSync');
+    if (globSync === undefined) return;
+    const walked = [...directories, ...files, ...others].map((path) => relativeTo(root, path));
+    const expected = sorted(walked.filter((path) => path !== '' && !/(^|\/)\./.test(path)));
+    const found = sorted((globSync('**', { cwd: root }) as string[]).filter((path) => path !== '.' && path !== ''));
+    const unlike = difference(expected, found);
+    if (unlike !== undefined) say(`a walk and globSync: ${unlike}`);
   },
 };
 

@@ -18,8 +18,8 @@ export interface Operation {
   /** Turns a value that has to be closed into one that can be compared. */
   readonly settle?: (subject: Pick<Subject, 'fs'>, value: unknown) => unknown;
   /**
-   * Where Node 20's own forms are unlike, and others may be: an `eager` callback is called before the call has returned
-   * (or not at all, when it throws instead), a `nameless` error does not name the path in its synchronous form.
+   * Where the forms of some Node are unlike, and others may be: an `eager` callback is called before the call has
+   * returned (or not at all, when it throws instead), a `nameless` error does not name the path in every form.
    */
   readonly quirk?: 'eager' | 'nameless';
 }
@@ -39,9 +39,9 @@ export const operations: readonly Operation[] = [
   operation('readdir', { withFileTypes: true }),
   { ...operation('readdir', { recursive: true }), quirk: 'eager' },
   { ...operation('readdir', { recursive: true, withFileTypes: true }), quirk: 'eager' },
-  operation('readFile'),
-  operation('readFile', 'utf8'),
-  operation('readFile', { encoding: 'base64', flag: 'r' }),
+  { ...operation('readFile'), quirk: 'nameless' },
+  { ...operation('readFile', 'utf8'), quirk: 'nameless' },
+  { ...operation('readFile', { encoding: 'base64', flag: 'r' }), quirk: 'nameless' },
   operation('readlink'),
   { label: 'realpath', args: [], sync: 'realpathSync', callback: 'realpath' },
   {
@@ -70,13 +70,21 @@ export async function settledFacts(
   outcome: Outcome,
 ): Promise<Facts> {
   if ('error' in outcome) {
-    return quirk === 'nameless' ? { code: codeOf(outcome) } : outcomeFacts(outcome);
+    const code = codeOf(outcome);
+    // What is wrong with an argument is said in the words of the form that was called.
+    if (code.startsWith('ERR_')) return { code };
+    return outcomeFacts(quirk === 'nameless' ? { error: nameless(outcome.error) } : outcome);
   }
   try {
     return factsOf(settle === undefined ? outcome.value : await settle(subject, outcome.value));
   } catch (error) {
     return outcomeFacts({ error });
   }
+}
+
+function nameless(error: unknown): unknown {
+  if (!(error instanceof Error) || !('path' in error)) return error;
+  return Object.assign(new Error(error.message.replace(` '${error.path}'`, '')), { ...error, path: undefined });
 }
 
 async function closeFile({ fs }: Pick<Subject, 'fs'>, value: unknown): Promise<string> {
