@@ -51,6 +51,17 @@ test('a tree that can be written to is left as it was', async () => {
   expect(nodeFs.readdirSync(writable)).toEqual(['acme']);
 });
 
+test('read-only: nothing is tried where a first new file is refused for another reason', async () => {
+  const tree = makeTree();
+  const fs = { ...nodeFs };
+  alter(fs, 'open', { before: ([, flags]) => (flags === 'wx' ? noAccess() : undefined) }, ['sync']);
+  const noAccess = () => Object.assign(new Error('EACCES: permission denied, open'), { code: 'EACCES' });
+  expect(await checkFs(fs, tree)).toEqual([
+    { check: 'read-only', path: `${tree}/missing`, message: 'openSync "wx": EACCES instead of EROFS' },
+  ]);
+  expect(await checkFs(nodeFs, tree, { expected: files, skip: ['read-only'] })).toEqual([]);
+});
+
 test('memfs is known to resolve ".." as text, to need flags to open, and not to sort names as buffers', async () => {
   const { fs } = memfs(Object.fromEntries(Object.entries(files).map(([path, bytes]) => [`/r/${path}`, bytes])));
   const findings = await checkFs(fs, '/r', { expected: files, skip: ['read-only'] });
@@ -119,7 +130,8 @@ test('read-only: a change that is made although it is refused is found out', asy
   alter(fs, 'truncate', { before, error: () => refused, args: () => ['/missing'] });
   const findings = await checkFs(fs, tree);
   expect(checksOf(findings)).toEqual(['read-only']);
-  expect(findings.every(({ message }) => message.startsWith('has changed: '))).toBe(true);
+  expect(findings.map(({ path }) => path)).toEqual([`${tree}/acme/billing/refunds/SKILL.md`]);
+  expect(findings[0]?.message).toMatch(/^has changed: size 61 and 7, .*content "bytes ---.*" and "bytes changed"$/);
 });
 
 test('a call that is never answered is reported as such', async () => {

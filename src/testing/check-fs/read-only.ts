@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import type { Outcome } from './calls.ts';
-import { codeOf, difference, factsOf } from './facts.ts';
+import { codeOf, difference, type Facts, factsOf } from './facts.ts';
 import { errorProblems } from './forms.ts';
 import type { Check, Say, Subject } from './subject.ts';
 import { childOf, missingPath, walk } from './subject.ts';
@@ -12,8 +12,8 @@ type Attempt = readonly [name: string, ...args: readonly unknown[]];
 const { O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_APPEND, O_TRUNC, W_OK } = constants;
 
 /**
- * Every change fails with EROFS in every form, and nothing has changed afterwards. Where a new file can be created, the
- * tree is a writable one: the file is removed and no further change is tried.
+ * Every change fails with EROFS in every form, and nothing has changed afterwards. Where a first new file is not refused
+ * in this way, the tree may be one that can be written to: the file is removed, and no further change is tried.
  */
 export const readOnly: Check = {
   needs: ['openSync', 'closeSync', 'unlinkSync', 'lstatSync'],
@@ -28,7 +28,8 @@ export const readOnly: Check = {
       say('is writable: a file can be created', created);
       return;
     }
-    refuse('openSync wx', probe, say, created);
+    refuse('openSync "wx"', probe, say, created);
+    if (codeOf(probe) !== 'EROFS') return;
     const before = picture(subject);
     for (const [name, ...args] of attempts(subject, created)) {
       const forms = { [`${name}Sync`]: call.sync(`${name}Sync`, args) };
@@ -41,8 +42,10 @@ export const readOnly: Check = {
     }
     await refuseStreams(subject, created, say);
     const after = picture(await walk(fs, root, subject, say));
-    const unlike = difference(before, after);
-    if (unlike !== undefined) say(`has changed: ${unlike}`);
+    for (const path of new Set([...before.keys(), ...after.keys()])) {
+      const unlike = difference(before.get(path) ?? 'nothing', after.get(path) ?? 'nothing');
+      if (unlike !== undefined) say(`has changed: ${unlike}`, path);
+    }
   },
 };
 
@@ -63,7 +66,6 @@ function attempts({ root, files, directories, fs, bytes }: Subject, created: str
   ];
   if (file === undefined) return [...inDirectories, ...writes, ...atCreated];
   const stats = fs.lstatSync(file);
-  const holding = directories.at(-1) ?? root;
   // The gentlest first, with what would change nothing if it were not refused.
   const atFile: Attempt[] = [
     ['access', file, W_OK],
@@ -84,12 +86,14 @@ function attempts({ root, files, directories, fs, bytes }: Subject, created: str
     ['open', file, O_WRONLY | O_TRUNC],
     ['open', file, 'w'],
     ['rename', file, created],
-    ['rmdir', holding],
-    ['rm', holding, { recursive: true, force: true }],
     ['unlink', file],
     ['rm', file],
   ];
-  return [...inDirectories, ...writes, ...atCreated, ...atFile];
+  const atDirectory = directories.slice(1, 2).flatMap((directory): Attempt[] => [
+    ['rmdir', directory],
+    ['rm', directory, { recursive: true, force: true }],
+  ]);
+  return [...inDirectories, ...writes, ...atCreated, ...atFile, ...atDirectory];
 }
 
 function refuse(way: string, outcome: Outcome, say: Say, at: string): void {
@@ -124,13 +128,10 @@ function describe(args: readonly unknown[]): string {
   return plain.map((arg) => JSON.stringify(arg)).join(' ');
 }
 
-/** The tree as it can be compared: names, stats and contents. */
-function picture({ fs, directories, files, bytes }: Subject): Record<string, string> {
+/** What can be compared of each path. */
+function picture({ fs, directories, files, bytes }: Subject): ReadonlyMap<string, Facts> {
   const paths = [...directories, ...files];
-  return Object.fromEntries(
-    paths.map((path) => {
-      const content = bytes.get(path)?.toString('latin1') ?? '';
-      return [path, JSON.stringify([factsOf(fs.lstatSync(path)), content])];
-    }),
+  return new Map(
+    paths.map((path) => [path, { stats: factsOf(fs.lstatSync(path)), content: factsOf(bytes.get(path)) }]),
   );
 }

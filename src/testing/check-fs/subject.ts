@@ -81,7 +81,7 @@ export async function walk(fs: object, root: string, options: SubjectOptions, sa
     } else if (stats !== undefined) others.push(path);
   };
   await visit(root);
-  return { fs: fs as NodeFs, call, root, directories, files, others, bytes, ...options };
+  return { ...options, fs: fs as NodeFs, call, root, directories, files, others, bytes };
 }
 
 export function childOf(directory: string, name: string): string {
