@@ -1,1 +1,4 @@
-export {};
+export { attachDirectory, attachSkill } from './attach.ts';
+export type { ServeOptions, SkillDirectory } from './directory.ts';
+export type { ScanWarning } from './scan.ts';
+export { type HttpSkillServer, type SkillServer, serveHttp, serveStdio, skillsServer } from './serve.ts';
