@@ -67,6 +67,8 @@ export interface ServerStatus {
   readonly listedAt?: number;
   /** Milliseconds that connecting took. */
   readonly connectMs?: number;
+  /** Milliseconds that the last listing took. */
+  readonly listMs?: number;
 }
 
 /** Where a path comes from. */
@@ -279,7 +281,7 @@ function driverOf(pager: Pager): Driver {
 }
 
 function statusOf(state: ServerState): ServerStatus {
-  const { label, tree, negotiated, partial, stale, lastError, refusals, listedAt, listFault } = state;
+  const { label, tree, negotiated, partial, stale, lastError, refusals, listedAt, listMs, listFault } = state;
   const skills = tree?.skills ?? [];
   const failed = tree === undefined ? lastError !== undefined : listFault !== undefined;
   return {
@@ -298,5 +300,6 @@ function statusOf(state: ServerState): ServerStatus {
     refused: refusals,
     ...(listedAt !== undefined && { listedAt }),
     ...(negotiated !== undefined && { connectMs: negotiated.tookMs }),
+    ...(listMs !== undefined && { listMs }),
   };
 }

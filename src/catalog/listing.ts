@@ -40,7 +40,11 @@ export function checkListing(
   }
   for (const uri of twice) {
     entries.delete(uri);
-    refusals.push({ uri, reason: 'duplicate-entry', message: `${uri} is listed more than once, with different entries` });
+    refusals.push({
+      uri,
+      reason: 'duplicate-entry',
+      message: `${uri} is listed more than once, with different entries`,
+    });
   }
   return { entries: [...entries.values()], refusals, warnings };
 }

@@ -1,1 +1,49 @@
-export {};
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+import { OptionsError } from '../options.ts';
+import { register as cat } from './commands/cat.ts';
+import { register as demo } from './commands/demo.ts';
+import { register as doctor } from './commands/doctor.ts';
+import { register as ls } from './commands/ls.ts';
+import { register as serve } from './commands/serve.ts';
+import { register as skills } from './commands/skills.ts';
+import { register as stat } from './commands/stat.ts';
+import { register as tree } from './commands/tree.ts';
+import { register as verify } from './commands/verify.ts';
+import { describe, EXIT, UsageError } from './failures.ts';
+import { note, printable } from './output.ts';
+
+const program = new Command('skillfs')
+  .description('The Agent Skills of MCP servers, as files.')
+  .version('0.1.0')
+  .exitOverride()
+  .addHelpText(
+    'after',
+    `
+Paths are absolute (/mcp/<server>/…) or start with the server's label. Servers are given with --server or --config, or found
+in .mcp.json, .vscode/mcp.json and .cursor/mcp.json of the working directory.
+
+Data goes to standard output, everything else to standard error.
+Exit codes: 0 all went well, 1 something failed, 2 the call or the configuration cannot be used.`,
+  );
+for (const register of [ls, tree, cat, stat, skills, verify, doctor, serve, demo]) register(program);
+
+// A reader that has seen enough, like head, ends the program quietly.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed);
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
+  if (!(error instanceof CommanderError)) {
+    for (const line of describe(error).split('\n')) note(printable(line));
+    if (process.argv.includes('--verbose') && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  return error instanceof UsageError || error instanceof OptionsError ? EXIT.usage : EXIT.failed;
+}

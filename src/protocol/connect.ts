@@ -119,5 +119,7 @@ function stdioTransport({ command, args, env, cwd, stderr }: StdioServer): Trans
 
 function endedByProbe(error: unknown): boolean {
   const code = (error as { code?: unknown } | undefined)?.code;
-  return code === 'ERA_NEGOTIATION_FAILED' || code === 'CONNECTION_CLOSED' || code === 'SEND_FAILED' || code === 'EPIPE';
+  return (
+    code === 'ERA_NEGOTIATION_FAILED' || code === 'CONNECTION_CLOSED' || code === 'SEND_FAILED' || code === 'EPIPE'
+  );
 }

@@ -30,8 +30,9 @@ const ATTEMPTS = 5;
  * no longer those of the published entry are not sent for it, but lead to a new snapshot (SRV-3).
  */
 export class SkillDirectory {
-  /** Attach this to any number of servers. */
-  readonly extension: SkillsExtension;
+  /** The SDK's view of the directory. */
+  readonly source: SkillSource;
+  readonly #extension: SkillsExtension;
   readonly #options: ScanOptions;
   readonly #pageSize: number;
   readonly #warn: (warning: ScanWarning) => void;
@@ -44,8 +45,9 @@ export class SkillDirectory {
     this.#options = options;
     this.#pageSize = pageSize ?? 100;
     this.#warn = onWarning ?? (({ path, message }) => void process.stderr.write(`skillfs: ${path}: ${message}\n`));
-    this.extension = new SkillsExtension({
-      source: this.#source(),
+    this.source = this.#source();
+    this.#extension = new SkillsExtension({
+      source: this.source,
       cacheHint: { ttlMs: ttlMs ?? 0, cacheScope: 'private' },
       onWarning: this.#warn,
     });
@@ -73,7 +75,7 @@ export class SkillDirectory {
   }
 
   attach(server: McpServer): void {
-    this.extension.attach(server);
+    this.#extension.attach(server);
     this.#servers.add(server);
     const closed = server.server.onclose;
     server.server.onclose = () => {

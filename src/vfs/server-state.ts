@@ -1,4 +1,4 @@
-import { Fault, isFault } from '../base/fault.ts';
+import { type Fault, isFault } from '../base/fault.ts';
 import { INSTRUCTION_URIS } from '../base/limits.ts';
 import type { Op } from '../base/op.ts';
 import { type TreeDiff, treeDiff } from '../catalog/diff.ts';
@@ -39,6 +39,8 @@ export class ServerState {
   lastError: Fault | undefined;
   /** When the listing was last asked for with success, milliseconds since the epoch. */
   listedAt: number | undefined;
+  /** Milliseconds that the last listing took. */
+  listMs: number | undefined;
   /** The listing failed and there is none from before: what it would have named is unknown, not absent (LST-2). */
   listFault: Fault | undefined;
   #retryAt = 0;
@@ -102,7 +104,9 @@ export class ServerState {
       throw error;
     }
     try {
+      const asked = this.options.now();
       const listing = yield* ask({ kind: 'list', label: this.label });
+      this.listMs = this.options.now() - asked;
       if (listing !== this.#applied) {
         this.#applied = listing;
         this.#apply(listing);
@@ -174,7 +178,12 @@ export class ServerState {
     this.listFault = undefined;
     this.tree = SkillTree.of(consistent.skills, now(), previous);
     for (const { uri, reason, message } of this.refusals) {
-      report({ severity: 'error', code: 'refused', message: `${reason}: ${message}`, ...(uri !== undefined && { uri }) });
+      report({
+        severity: 'error',
+        code: 'refused',
+        message: `${reason}: ${message}`,
+        ...(uri !== undefined && { uri }),
+      });
     }
     for (const message of warnings) report({ severity: 'warning', code: 'warning', message });
     if (listing.partial !== undefined) {

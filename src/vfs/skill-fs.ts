@@ -1,8 +1,15 @@
 import { Fault, isFault } from '../base/fault.ts';
 import type { Op } from '../base/op.ts';
-import { FrontmatterError, readFrontmatter } from '../catalog/frontmatter.ts';
 import { frontmatterDifferences } from '../catalog/equivalence.ts';
-import { type DirNode, type FileNode, rootUriOf, type SkillNode, type SkillTree, type TreeNode } from '../catalog/tree.ts';
+import { FrontmatterError, readFrontmatter } from '../catalog/frontmatter.ts';
+import {
+  type DirNode,
+  type FileNode,
+  rootUriOf,
+  type SkillNode,
+  type SkillTree,
+  type TreeNode,
+} from '../catalog/tree.ts';
 import type { Refusal, SkillEntry } from '../catalog/types.ts';
 import { fromTreePath, isSkillName, isUriProblem, parseSkillUri, toTreePath } from '../catalog/uri.ts';
 import type { BlobStore } from '../content/blob-store.ts';
@@ -143,13 +150,15 @@ export class SkillFs implements ReadFs {
 
   *#content(file: FileNode, path: string, mayRefresh: boolean): Op<Content> {
     const { skill, listed, uri } = file;
-    const key = listed === undefined ? dynamicKey(this.state.label, skill, uri) : `${this.state.label}\n${listed.digest}`;
+    const key =
+      listed === undefined ? dynamicKey(this.state.label, skill, uri) : `${this.state.label}\n${listed.digest}`;
     try {
       let bytes = this.#store.get(key);
       if (bytes === undefined) {
         const expected = listed === undefined ? {} : { expected: { size: listed.size, digest: listed.digest } };
         bytes = yield* ask({ kind: 'blob', label: this.state.label, uri, ...expected });
-        if (bytes === undefined) throw this.#unverified('gone', uri, `${uri} is listed, but the server does not have it`);
+        if (bytes === undefined)
+          throw this.#unverified('gone', uri, `${uri} is listed, but the server does not have it`);
         if (listed === undefined) this.#count(skill, uri, bytes);
       }
       if (uri === skill.entry.uri) this.#matchFrontmatter(skill.entry, bytes);
@@ -242,7 +251,11 @@ export class SkillFs implements ReadFs {
   }
 
   #rootStat(): Stat {
-    const { ino, mtimeMs } = this.#inodes.intern(`${this.state.label}/`, 'directory', Math.trunc(this.state.options.now()));
+    const { ino, mtimeMs } = this.#inodes.intern(
+      `${this.state.label}/`,
+      'directory',
+      Math.trunc(this.state.options.now()),
+    );
     return { kind: 'directory', ino, size: DIRECTORY_SIZE, mtimeMs };
   }
 
@@ -253,7 +266,8 @@ export class SkillFs implements ReadFs {
 
   #miss(path: string): void {
     const now = this.state.options.now();
-    if (this.#misses.size >= MISSES) for (const [old, until] of this.#misses) if (until <= now) this.#misses.delete(old);
+    if (this.#misses.size >= MISSES)
+      for (const [old, until] of this.#misses) if (until <= now) this.#misses.delete(old);
     if (this.#misses.size >= MISSES) this.#misses.clear();
     this.#misses.set(path, now + this.state.options.missTtl);
   }

@@ -129,7 +129,7 @@ class Thread {
       for (let got = receiveMessageOnPort(this.#blocking); got; got = receiveMessageOnPort(this.#blocking)) {
         const message = got.message as FromWorker;
         // An answer to a call that gave up earlier may still come in.
-        if (message.id === id) return valueOf(message);
+        if (message.id === id) return unwrapped(message);
       }
       const now = performance.now();
       const beats = Atomics.load(this.#signals, SIGNAL.heartbeat);
@@ -155,7 +155,7 @@ class Thread {
   #settle(message: FromWorker): void {
     const waiting = this.#pending.get(message.id);
     try {
-      waiting?.resolve(valueOf(message));
+      waiting?.resolve(unwrapped(message));
     } catch (error) {
       waiting?.reject(error);
     }
@@ -190,7 +190,7 @@ class Thread {
 /** Milliseconds a worker may take to give its first heartbeat. */
 const STARTUP = 15_000;
 
-function valueOf(message: FromWorker): unknown {
+function unwrapped(message: FromWorker): unknown {
   if ('fault' in message) throw faultFromWire(message.fault);
   return message.value;
 }

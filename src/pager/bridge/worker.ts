@@ -3,7 +3,15 @@ import { Fault, isFault } from '../../base/fault.ts';
 import { dialects } from '../../protocol/dialects/index.ts';
 import { hostPager } from '../host-pager.ts';
 import type { PageRequest } from '../port.ts';
-import { type FromWorker, faultToWire, HEARTBEAT, PID_SLOTS, SIGNAL, type ToWorker, type WorkerSetup } from './messages.ts';
+import {
+  type FromWorker,
+  faultToWire,
+  HEARTBEAT,
+  PID_SLOTS,
+  SIGNAL,
+  type ToWorker,
+  type WorkerSetup,
+} from './messages.ts';
 
 // The pager of servers given as config, in a thread of its own, so that a caller may sleep while it works.
 const { pager: options, signals: shared, blocking, awaiting } = workerData as WorkerSetup;
@@ -60,7 +68,10 @@ function serve(port: MessagePort, answered: () => void): void {
       const value = message.kind === 'close' ? await pager.close() : await fetch(message.request, abort.signal);
       answer({ id, value }, value instanceof Uint8Array ? [value.buffer as ArrayBuffer] : []);
     } catch (error) {
-      answer({ id, fault: faultToWire(isFault(error) ? error : new Fault('EIO', { detail: String(error), cause: error })) });
+      answer({
+        id,
+        fault: faultToWire(isFault(error) ? error : new Fault('EIO', { detail: String(error), cause: error })),
+      });
     } finally {
       pending.delete(id);
     }

@@ -31,7 +31,8 @@ async function list(client: McpClient, options: CallOptions): Promise<Listing> {
   const { items, partial } = await walkPages({
     fetch: async (cursor) => {
       const page = record(await call(client, SKILLS_LIST_METHOD, cursor === undefined ? {} : { cursor }, options));
-      if (!Array.isArray(page?.['skills'])) throw new MalformedResult(`${SKILLS_LIST_METHOD} answered without a skills array`);
+      if (!Array.isArray(page?.['skills']))
+        throw new MalformedResult(`${SKILLS_LIST_METHOD} answered without a skills array`);
       if (cursor === undefined && typeof page['ttlMs'] === 'number') ttlMs = page['ttlMs'];
       return { items: page['skills'] as readonly unknown[], nextCursor: page['nextCursor'] };
     },

@@ -1,0 +1,93 @@
+import type { Dirent } from 'node:fs';
+import { posix } from 'node:path';
+import type { Command } from 'commander';
+import { describe, EXIT } from '../failures.ts';
+import { note, out, outJson, printable, table } from '../output.ts';
+import { type Session, type SessionOptions, session, withServers } from '../session.ts';
+
+interface LsOptions extends SessionOptions {
+  readonly long?: boolean;
+  readonly recursive?: boolean;
+  readonly json?: boolean;
+}
+
+interface Listed {
+  readonly path: string;
+  readonly name: string;
+  readonly kind: 'file' | 'directory';
+  readonly size: number;
+  readonly mtime: string;
+}
+
+export function register(program: Command): void {
+  withServers(program.command('ls').description('List directories.').argument('[path...]'))
+    .option('-l, --long', 'kind, size in bytes, time and name')
+    .option('-R, --recursive', 'everything below, too')
+    .option('--json', 'for programs')
+    .action(run);
+}
+
+async function run(paths: readonly string[], options: LsOptions): Promise<void> {
+  await session(options, async (opened) => {
+    const all: Listed[] = [];
+    const wanted = paths.length === 0 ? [''] : paths;
+    for (const [index, argument] of wanted.entries()) {
+      const path = opened.pathOf(argument);
+      try {
+        const listed = await list(opened, path, options.recursive === true);
+        if (options.json === true) all.push(...listed);
+        else print(path, listed, options, wanted.length > 1, index > 0);
+      } catch (error) {
+        process.exitCode = EXIT.failed;
+        note(printable(describe(error)));
+      }
+    }
+    if (options.json === true) outJson(all);
+  });
+}
+
+async function list({ mount }: Session, path: string, recursive: boolean): Promise<Listed[]> {
+  const { promises } = mount;
+  if (!(await promises.stat(path)).isDirectory()) return [await describeEntry(promises, path, posix.basename(path))];
+  const listed: Listed[] = [];
+  const entries: Dirent[] = await promises.readdir(path, { withFileTypes: true });
+  for (const entry of entries) {
+    const child = posix.join(path, entry.name);
+    const own = await describeEntry(promises, child, entry.name);
+    listed.push(own);
+    if (!recursive || own.kind === 'file') continue;
+    try {
+      listed.push(...(await list({ mount } as Session, child, true)));
+    } catch (error) {
+      // One server that is down does not hide the others.
+      process.exitCode = EXIT.failed;
+      note(printable(describe(error)));
+    }
+  }
+  return listed;
+}
+
+async function describeEntry(promises: Session['mount']['promises'], path: string, name: string): Promise<Listed> {
+  const stats = await promises.stat(path);
+  const kind = stats.isDirectory() ? 'directory' : 'file';
+  return { path, name, kind, size: stats.size, mtime: stats.mtime.toISOString() };
+}
+
+function print(path: string, listed: readonly Listed[], options: LsOptions, named: boolean, further: boolean): void {
+  if (named) out(`${further ? '\n' : ''}${printable(path)}:`);
+  const shown = (entry: Listed) => {
+    const name = options.recursive === true ? posix.relative(path, entry.path) || entry.name : entry.name;
+    return printable(name) + (entry.kind === 'directory' ? '/' : '');
+  };
+  if (options.long !== true) {
+    for (const entry of listed) out(shown(entry));
+    return;
+  }
+  const rows = listed.map((entry) => [
+    entry.kind === 'directory' ? 'dr-xr-xr-x' : '-r--r--r--',
+    entry.size,
+    entry.mtime.slice(0, 16).replace('T', ' '),
+    shown(entry),
+  ]);
+  for (const line of table(rows)) out(line);
+}

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
+import { checkLabel, checkSource } from '../../options.ts';
+import type { ServerConfig } from '../../protocol/connect.ts';
+import { expand } from './expand.ts';
+
+/** Servers by label, and what could not be used. */
+export interface FoundServers {
+  readonly servers: ReadonlyMap<string, ServerConfig>;
+  /** A sentence each; none of them costs another server. */
+  readonly problems: readonly string[];
+}
+
+/** Where users already have their servers, relative to the working directory. */
+export const KNOWN_FILES = ['.mcp.json', '.vscode/mcp.json', '.cursor/mcp.json'] as const;
+
+/** The keys under which the files of the field keep their servers. */
+const SERVER_KEYS = ['mcpServers', 'servers'] as const;
+
+/** Reads the known files of a directory; of servers with one label the first counts. */
+export function discover(directory: string, env: NodeJS.ProcessEnv): FoundServers {
+  const servers = new Map<string, ServerConfig>();
+  const problems: string[] = [];
+  for (const name of KNOWN_FILES) {
+    let text: string;
+    try {
+      text = readFileSync(join(directory, name), 'utf8');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT' && code !== 'ENOTDIR') problems.push(`${name}: ${(error as Error).message}`);
+      continue;
+    }
+    const found = readConfig(text, name, directory, env);
+    problems.push(...found.problems);
+    for (const [label, config] of found.servers) {
+      if (servers.has(label))
+        problems.push(`${name}: the server "${label}" is in an earlier file too; this one is not used`);
+      else servers.set(label, config);
+    }
+  }
+  return { servers, problems };
+}
+
+/** @throws what the file system gives when the file cannot be read */
+export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FoundServers {
+  const path = resolve(file);
+  return readConfig(readFileSync(path, 'utf8'), file, dirname(path), env);
+}
+
+/** Reads the servers of a file's text, comments and trailing commas included, one by one. */
+export function readConfig(text: string, name: string, directory: string, env: NodeJS.ProcessEnv): FoundServers {
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text.replace(/^\ufeff/, ''), errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (error !== undefined) {
+    const line = text.slice(0, error.offset).split('\n').length;
+    return { servers: new Map(), problems: [`${name}:${line}: not JSON (${printParseErrorCode(error.error)})`] };
+  }
+  const file = isRecord(value) ? value : {};
+  const key = SERVER_KEYS.find((one) => file[one] !== undefined);
+  const listed = key === undefined ? undefined : file[key];
+  if (!isRecord(listed)) {
+    return { servers: new Map(), problems: [`${name}: has no object "mcpServers" or "servers"`] };
+  }
+  const servers = new Map<string, ServerConfig>();
+  const problems: string[] = [];
+  for (const [label, server] of Object.entries(listed)) {
+    if (isRecord(server) && server['disabled'] === true) continue;
+    try {
+      servers.set(checkLabel(label), serverOf(server, label, directory, env));
+    } catch (problem) {
+      problems.push(`${name}: server "${label}": ${(problem as Error).message}`);
+    }
+  }
+  return { servers, problems };
+}
+
+/** What other tools keep beside is left alone; only what is needed to reach the server is taken. */
+function serverOf(value: unknown, label: string, directory: string, env: NodeJS.ProcessEnv): ServerConfig {
+  if (!isRecord(value)) throw new Error('is not an object');
+  if (value['type'] === 'sse') throw new Error('speaks the old HTTP+SSE transport, which is not supported');
+  const keys = value['url'] !== undefined && value['command'] === undefined ? HTTP_KEYS : STDIO_KEYS;
+  const taken = Object.fromEntries(keys.filter((key) => value[key] != null).map((key) => [key, value[key]]));
+  const expanded = expand(taken, { env, workspaceFolder: directory });
+  return checkSource(expanded, `servers[${JSON.stringify(label)}]`) as ServerConfig;
+}
+
+const STDIO_KEYS = ['command', 'args', 'env', 'cwd'];
+const HTTP_KEYS = ['url', 'headers'];
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

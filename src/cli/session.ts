@@ -1,0 +1,73 @@
+import { type Command, Option } from 'commander';
+import { type Mount, mount } from '../mount.ts';
+import type { MountOptions } from '../options.ts';
+import { type ServerOptions, serversOf } from './config/servers.ts';
+import { UsageError } from './failures.ts';
+import { note, printable } from './output.ts';
+
+/** The options of every command that looks into servers. */
+export interface SessionOptions extends ServerOptions {
+  readonly mountPoint?: string;
+  readonly timeout?: number;
+  readonly dynamic?: 'allow' | 'decline';
+  readonly allowOverLimits?: boolean;
+  readonly verbose?: boolean;
+}
+
+export interface Session {
+  readonly mount: Mount;
+  /** Servers that could not be configured; each was told of on standard error. */
+  readonly problems: readonly string[];
+  /** An argument as a path of the mount: absolute, or below the mount point. */
+  pathOf(argument: string): string;
+}
+
+/** Adds the options to a command. */
+export function withServers(command: Command): Command {
+  const collect = (value: string, before: readonly string[] | undefined) => [...(before ?? []), value];
+  return command
+    .option('--server <label=target>', "a server: label='command args' or label=https://… (repeatable)", collect)
+    .option('--header <label:Name=value>', 'an HTTP header for a server given with --server (repeatable)', collect)
+    .option('--config <file>', 'a JSON file with "mcpServers" or "servers"')
+    .option('--mount-point <path>', 'where the servers are mounted', '/mcp')
+    .option('--timeout <ms>', 'deadline for connecting, and for each request', milliseconds)
+    .addOption(new Option('--dynamic <how>', 'skills that publish no digests').choices(['allow', 'decline']))
+    .option('--allow-over-limits', 'load skills of more than 512 files or 16 MiB too')
+    .option('--verbose', 'show diagnostics, the standard error of servers, and stacks');
+}
+
+function milliseconds(value: string): number {
+  const ms = Number(value);
+  if (!Number.isInteger(ms) || ms < 1) throw new UsageError(`--timeout ${value}: expected milliseconds`);
+  return ms;
+}
+
+/** Mounts what the options say, runs, and closes, whatever happens. */
+export async function session<T>(options: SessionOptions, run: (session: Session) => Promise<T>): Promise<T> {
+  const { servers, problems } = serversOf(options, process.cwd(), process.env);
+  for (const problem of problems) note(printable(problem));
+  const { timeout, verbose = false, mountPoint = '/mcp' } = options;
+  const stderr = verbose ? 'inherit' : 'ignore';
+  const quiet = [...servers].map(([label, config]) => [label, 'command' in config ? { ...config, stderr } : config]);
+  const mountOptions: MountOptions = {
+    servers: Object.fromEntries(quiet),
+    mountPoint,
+    ...(timeout !== undefined && { deadlines: { connect: timeout, request: timeout, list: timeout } }),
+    ...(options.dynamic !== undefined && { dynamic: options.dynamic }),
+    ...(options.allowOverLimits === true && { limits: { over: 'allow' } }),
+  };
+  const mounted = mount(mountOptions);
+  mounted.on('diagnostic', ({ severity, label, message }) => {
+    if (verbose || severity !== 'info') note(`${severity}: ${printable(label)}: ${printable(message)}`);
+  });
+  const pathOf = (argument: string) => {
+    const trimmed = argument.length > 1 ? argument.replace(/\/+$/, '') : argument;
+    if (trimmed.startsWith('/')) return trimmed;
+    return trimmed === '' || trimmed === '.' ? mountPoint : `${mountPoint === '/' ? '' : mountPoint}/${trimmed}`;
+  };
+  try {
+    return await run({ mount: mounted, problems, pathOf });
+  } finally {
+    await mounted.close();
+  }
+}
