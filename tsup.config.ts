@@ -14,7 +14,7 @@ const shared: Options = {
 export default defineConfig([
   {
     ...shared,
-    entry: { index: 'src/index.ts', server: 'src/server/index.ts' },
+    entry: { index: 'src/index.ts', server: 'src/server/index.ts', testing: 'src/testing/index.ts' },
     format: ['esm', 'cjs'],
     dts: true,
   },

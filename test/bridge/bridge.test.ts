@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Mount, mount } from '../../src/mount.ts';
 import type { MountOptions } from '../../src/options.ts';
-import { serveHttp } from '../../src/server/index.ts';
 
 const cli = new URL('../../dist/cli.js', import.meta.url).pathname;
 const index = new URL('../../dist/index.js', import.meta.url).href;
@@ -37,7 +36,9 @@ function readEverything(fs: Mount['fs'], directory: string): Record<string, stri
 function onDisk(): Record<string, string> {
   const paths = readdirSync(fixtures, { recursive: true, encoding: 'utf8' });
   const files = paths.filter((path) => !statSync(`${fixtures}/${path}`).isDirectory());
-  return Object.fromEntries(files.map((path) => [`/mcp/s/${path}`, readFileSync(`${fixtures}/${path}`).toString('base64')]));
+  return Object.fromEntries(
+    files.map((path) => [`/mcp/s/${path}`, readFileSync(`${fixtures}/${path}`).toString('base64')]),
+  );
 }
 
 /** Runs a script in a process of its own, and waits for it to end by itself. */
@@ -55,7 +56,9 @@ test('a synchronous loader reads a stdio server, cold', () => {
 });
 
 test('a synchronous loader reads an HTTP server of another process, cold', async () => {
-  const server = spawn(process.execPath, [cli, 'serve', fixtures, '--http', '0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const server = spawn(process.execPath, [cli, 'serve', fixtures, '--http', '0'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   onTestFinished(() => void server.kill());
   const url = await new Promise<string>((resolve) => {
     server.stderr.on('data', (chunk) => {
@@ -95,7 +98,10 @@ test('a server that cannot be started says so, at once and to everybody, and tak
   const { fs, promises } = mounted({ dead: { command: '/no/such/command' }, s: faultyServer({}) });
   for (let round = 0; round < 2; round++) {
     expect(() => fs.readdirSync('/mcp/dead')).toThrow(
-      expect.objectContaining({ code: 'EHOSTUNREACH', message: expect.stringMatching(/server "dead".*\/no\/such\/command/) }),
+      expect.objectContaining({
+        code: 'EHOSTUNREACH',
+        message: expect.stringMatching(/server "dead".*\/no\/such\/command/),
+      }),
     );
   }
   await expect(promises.readdir('/mcp/dead')).rejects.toMatchObject({ code: 'EHOSTUNREACH' });

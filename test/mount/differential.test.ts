@@ -3,7 +3,15 @@ import { SkillsClient, SkillVerificationError } from '@modelcontextprotocol/clie
 import { describe, expect, test } from 'vitest';
 import { VerificationError } from '../../src/content/verify.ts';
 import { mountScript, rejection } from '../support/mounted.ts';
-import { connectScript, contents, digest, fileOf, type Script, scriptedSkill, skillMd } from '../support/scripted-server.ts';
+import {
+  connectScript,
+  contents,
+  digest,
+  fileOf,
+  type Script,
+  scriptedSkill,
+  skillMd,
+} from '../support/scripted-server.ts';
 
 const skill = scriptedSkill('acme/tool', { 'x.md': 'x', 'y z.md': 'y' });
 const [md, x] = skill.entry.resources as { uri: string; digest: string; size: number }[] as [
@@ -23,9 +31,7 @@ function withFiles(...files: unknown[]): Script {
 function withText(uri: string, text: string, listed: string | undefined = undefined): Script {
   const files = { ...skill.files, [uri]: text };
   const resources = (skill.entry.resources as { uri: string; digest: string; size: number }[]).map((file) =>
-    file.uri === uri && listed !== undefined
-      ? { uri, digest: digest(listed), size: Buffer.byteLength(listed) }
-      : file,
+    file.uri === uri && listed !== undefined ? { uri, digest: digest(listed), size: Buffer.byteLength(listed) } : file,
   );
   return { skills: [{ entry: { ...skill.entry, resources }, files }] };
 }
@@ -88,7 +94,11 @@ const reads: Record<string, { script: Script; file?: string }> = {
     script: withText(md.uri, skillMd('tool', 'Another'), skillMd('tool', 'Another')),
   },
   'one more field': {
-    script: withText(md.uri, frontmatter('name: tool\ndescription: About tool\nhooks: x'), frontmatter('name: tool\ndescription: About tool\nhooks: x')),
+    script: withText(
+      md.uri,
+      frontmatter('name: tool\ndescription: About tool\nhooks: x'),
+      frontmatter('name: tool\ndescription: About tool\nhooks: x'),
+    ),
   },
   'no frontmatter': { script: withText(md.uri, '# tool\n', '# tool\n') },
   'an unclosed frontmatter': { script: withText(md.uri, '---\nname: tool\n', '---\nname: tool\n') },
@@ -100,7 +110,12 @@ const reads: Record<string, { script: Script; file?: string }> = {
   'an extra content item': {
     script: {
       skills: [skill],
-      read: (uri) => ({ contents: [{ uri, text: 'x' }, { uri: 'skill://acme/tool/other', text: 'y' }] }),
+      read: (uri) => ({
+        contents: [
+          { uri, text: 'x' },
+          { uri: 'skill://acme/tool/other', text: 'y' },
+        ],
+      }),
     },
     file: 'x.md',
   },

@@ -54,7 +54,12 @@ const onRead: Case[] = [
   },
   {
     name: 'RD-1: an extra content item',
-    script: badRead((uri) => ({ contents: [{ uri, text: 'bad x' }, { uri: `${uri}2`, text: 'more' }] })),
+    script: badRead((uri) => ({
+      contents: [
+        { uri, text: 'bad x' },
+        { uri: `${uri}2`, text: 'more' },
+      ],
+    })),
     code: 'EIO',
     message: /2 content items came instead of one/,
     reason: 'contents',
@@ -182,11 +187,7 @@ test('VER-2: a mismatch refreshes the entry once, and the new entry is used', as
 test('VER-2: an entry that stays the same is asked for once per failing read', async () => {
   const { mount, requests } = await mountScript(badRead((uri) => contents(uri, 'bad y')));
   await rejection(mount.promises.readFile('/mcp/s/bad/x.md'));
-  expect(requests).toEqual([
-    'skills/list',
-    'resources/read skill://bad/x.md',
-    'skills/get skill://bad/SKILL.md',
-  ]);
+  expect(requests).toEqual(['skills/list', 'resources/read skill://bad/x.md', 'skills/get skill://bad/SKILL.md']);
 });
 
 test('VER-3: a file the manifest does not list is not asked for, and says so in its cause', async () => {
@@ -264,7 +265,10 @@ test('ERR-1, LST-2: a failed listing proves nothing: what is not known is not ab
     message: expect.stringMatching(/server "s".*catalog is being rebuilt/),
   });
   expect(await rejection(mount.promises.stat('/mcp/s/unknown'))).toMatchObject({ code: 'EIO' });
-  expect(mount.status()[0]).toMatchObject({ state: 'failed', lastError: { message: expect.stringContaining('rebuilt') } });
+  expect(mount.status()[0]).toMatchObject({
+    state: 'failed',
+    lastError: { message: expect.stringContaining('rebuilt') },
+  });
 });
 
 test('NEG-1, ERR-1: a capability whose methods are missing is reported as a failure', async () => {

@@ -149,9 +149,9 @@ test('ENT-1, ENT-6: unknown fields and unknown reserved metadata pass', async ()
 test('MAP-5: originOf and pathOf are inverses', async () => {
   const { mount } = await mountScript({ skills: odd });
   await mount.ready();
-  const segment = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }).filter(
-    (text) => text !== '.' && text !== '..' && !/[/\\\0]/.test(text) && !/\p{Surrogate}/u.test(text),
-  );
+  const segment = fc
+    .string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
+    .filter((text) => text !== '.' && text !== '..' && !/[/\\\0]/.test(text) && !/\p{Surrogate}/u.test(text));
   fc.assert(
     fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), (segments) => {
       const path = `/mcp/s/${segments.join('/')}`;

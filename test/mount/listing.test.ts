@@ -95,16 +95,27 @@ test('LST-1, LST-2: a page that fails keeps the pages before it', async () => {
 test('ENT-5: one bad entry never costs a page', async () => {
   const { mount } = await mountScript({
     skills,
-    list: () => ({ skills: [null, 7, {}, entries[0], { uri: 5 }, { ...entries[1], frontmatter: undefined }, entries[2]] }),
+    list: () => ({
+      skills: [null, 7, {}, entries[0], { uri: 5 }, { ...entries[1], frontmatter: undefined }, entries[2]],
+    }),
   });
   const [status] = await mount.ready();
   expect(mount.skills().map(({ name }) => name)).toEqual(['skill-0', 'skill-2']);
-  expect(status?.refused.map(({ reason }) => reason)).toEqual(['not-an-object', 'not-an-object', 'uri', 'uri', 'frontmatter']);
+  expect(status?.refused.map(({ reason }) => reason)).toEqual([
+    'not-an-object',
+    'not-an-object',
+    'uri',
+    'uri',
+    'frontmatter',
+  ]);
 });
 
 test('ENT-5: a URI listed twice with different entries is refused; the same entry twice counts once', async () => {
   const changed = { ...entries[0], frontmatter: { name: 'skill-0', description: 'Changed' } };
-  const { mount } = await mountScript({ skills, list: () => ({ skills: [entries[0], changed, entries[1], entries[1]] }) });
+  const { mount } = await mountScript({
+    skills,
+    list: () => ({ skills: [entries[0], changed, entries[1], entries[1]] }),
+  });
   const [status] = await mount.ready();
   expect(mount.skills().map(({ name }) => name)).toEqual(['skill-1']);
   expect(status?.refused).toMatchObject([{ uri: entries[0]?.uri, reason: 'duplicate-entry' }]);

@@ -17,7 +17,9 @@ test('GET-1, GET-2: an unlisted skill is found by its SKILL.md, asked for once, 
   expect(await mount.promises.readFile('/mcp/s/acme/hidden/SKILL.md', 'utf8')).toContain('name: hidden');
   expect(await mount.promises.readdir('/mcp/s/acme')).toEqual(['hidden']);
   expect(await mount.promises.readFile('/mcp/s/acme/hidden/references/more.md', 'utf8')).toBe('more');
-  expect(requests.filter((request) => request.startsWith('skills/get'))).toEqual(['skills/get skill://acme/hidden/SKILL.md']);
+  expect(requests.filter((request) => request.startsWith('skills/get'))).toEqual([
+    'skills/get skill://acme/hidden/SKILL.md',
+  ]);
   expect(mount.skills().map(({ name, listed }) => [name, listed])).toEqual([
     ['listed', true],
     ['hidden', false],
@@ -56,7 +58,17 @@ test('GET-1: a miss is asked for again when its time is over', async () => {
 
 test('MAP-2, DIR-2: names that cannot be a skill, and paths inside an array skill, cost no request', async () => {
   const { mount, requests } = await mountScript(server());
-  const probes = ['.git', 'README.md', 'Upper', 'two--hyphens', '-lead', 'a_b', '@repo', 'x'.repeat(65), 'listed/inner'];
+  const probes = [
+    '.git',
+    'README.md',
+    'Upper',
+    'two--hyphens',
+    '-lead',
+    'a_b',
+    '@repo',
+    'x'.repeat(65),
+    'listed/inner',
+  ];
   for (const probe of [...probes, 'listed/inner/SKILL.md', 'listed/docs/deeper']) {
     expect(await rejection(mount.promises.stat(`/mcp/s/${probe}`)), probe).toMatchObject({ code: 'ENOENT' });
   }
@@ -113,7 +125,11 @@ test('NEG-1: a server that does not declare the extension is never asked for ski
 });
 
 const dynamic = {
-  entry: { uri: 'skill://live/SKILL.md', frontmatter: { name: 'live', description: 'About live' }, resources: 'dynamic' as const },
+  entry: {
+    uri: 'skill://live/SKILL.md',
+    frontmatter: { name: 'live', description: 'About live' },
+    resources: 'dynamic' as const,
+  },
   files: scriptedSkill('live', { 'data/now.json': '{}' }).files,
 };
 

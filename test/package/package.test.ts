@@ -13,11 +13,20 @@ let packed: { path: string }[];
 beforeAll(() => {
   consumer = mkdtempSync(join(tmpdir(), 'skillfs-consumer-'));
   const [pack] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', consumer], { cwd: root, encoding: 'utf8' }),
+    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', consumer], {
+      cwd: root,
+      encoding: 'utf8',
+    }),
   );
   packed = pack.files;
   mkdirSync(join(consumer, 'node_modules/skillfs'), { recursive: true });
-  execFileSync('tar', ['-xzf', join(consumer, pack.filename), '-C', join(consumer, 'node_modules/skillfs'), '--strip-components=1']);
+  execFileSync('tar', [
+    '-xzf',
+    join(consumer, pack.filename),
+    '-C',
+    join(consumer, 'node_modules/skillfs'),
+    '--strip-components=1',
+  ]);
   for (const dependency of [...Object.keys(manifest.dependencies), '@types/node', 'memfs']) {
     mkdirSync(join(consumer, 'node_modules', dependency, '..'), { recursive: true });
     symlinkSync(join(root, 'node_modules', dependency), join(consumer, 'node_modules', dependency));
@@ -52,7 +61,16 @@ test('a program bundled into one file finds the worker in its installed packages
   writeFileSync(join(consumer, 'entry.mjs'), `import { mount } from 'skillfs'; ${use} await mounted.close();`);
   const esbuild = join(root, 'node_modules/.bin/esbuild');
   const shared = ['entry.mjs', '--bundle', '--platform=node', '--log-level=error'];
-  execFileSync(esbuild, [...shared, '--format=esm', '--outfile=bundle.mjs', '--banner:js=import { createRequire } from "node:module"; const require = createRequire(import.meta.url);'], { cwd: consumer });
+  execFileSync(
+    esbuild,
+    [
+      ...shared,
+      '--format=esm',
+      '--outfile=bundle.mjs',
+      '--banner:js=import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
+    ],
+    { cwd: consumer },
+  );
   expect(execFileSync(process.execPath, ['bundle.mjs'], { cwd: consumer, encoding: 'utf8' })).toBe('string ---\n');
 });
 
@@ -65,15 +83,29 @@ test('types are those a consumer sees, under ESM and CommonJS resolution', () =>
     export { text, names, loader };`;
   writeFileSync(join(consumer, 'esm.mts'), source(`import { mount, type Mount } from 'skillfs';`));
   writeFileSync(join(consumer, 'cjs.cts'), source(`import { mount, type Mount } from 'skillfs';`));
-  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node', '--skipLibCheck'];
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--types',
+    'node',
+    '--skipLibCheck',
+  ];
   const tsc = join(root, 'node_modules/.bin/tsc');
   expect(execFileSync(tsc, [...options, 'esm.mts', 'cjs.cts'], { cwd: consumer, encoding: 'utf8' })).toBe('');
 });
 
 test('the package holds what it says, and nothing else', () => {
-  const outside = packed.filter(({ path }) => !/^(dist\/|fixtures\/skills\/|README\.md$|LICENSE$|package\.json$)/.test(path));
+  const outside = packed.filter(
+    ({ path }) => !/^(dist\/|fixtures\/skills\/|README\.md$|LICENSE$|package\.json$)/.test(path),
+  );
   expect(outside).toEqual([]);
-  expect(packed.map(({ path }) => path)).toEqual(expect.arrayContaining(['dist/worker.js', 'dist/cli.js', 'dist/index.d.cts']));
+  expect(packed.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(['dist/worker.js', 'dist/cli.js', 'dist/index.d.cts']),
+  );
 });
 
 test('publint finds nothing wrong', () => {
@@ -84,5 +116,7 @@ test('publint finds nothing wrong', () => {
 test('the exports are a short list', async () => {
   const [index, server] = [await import('../../src/index.ts'), await import('../../src/server/index.ts')];
   expect(Object.keys(index).sort()).toEqual(['OptionsError', 'VerificationError', 'mount']);
-  expect(Object.keys(server)).toEqual(expect.arrayContaining(['attachDirectory', 'attachSkill', 'serveHttp', 'serveStdio']));
+  expect(Object.keys(server)).toEqual(
+    expect.arrayContaining(['attachDirectory', 'attachSkill', 'serveHttp', 'serveStdio']),
+  );
 });

@@ -68,7 +68,10 @@ function scriptedServer(script: Script, log: RequestLog): Server {
   const server = new Server(
     { name: 'scripted', version: '1.0.0' },
     {
-      capabilities: { resources: {}, ...(capability !== null && { extensions: { [SKILLS_EXTENSION_ID]: capability as never } }) },
+      capabilities: {
+        resources: {},
+        ...(capability !== null && { extensions: { [SKILLS_EXTENSION_ID]: capability as never } }),
+      },
       ...(script.instructions !== undefined && { instructions: script.instructions }),
     },
   );
@@ -76,13 +79,15 @@ function scriptedServer(script: Script, log: RequestLog): Server {
   const fields = { ttlMs: 0, cacheScope: 'private' };
   server.setRequestHandler('skills/list', anything, async (params) => {
     log.push(`skills/list ${params?.cursor ?? ''}`.trim());
-    const page = script.list === undefined ? { skills: skills.map(({ entry }) => entry) } : await script.list(params?.cursor);
+    const page =
+      script.list === undefined ? { skills: skills.map(({ entry }) => entry) } : await script.list(params?.cursor);
     return { ...fields, ...(page as object) };
   });
   server.setRequestHandler('skills/get', anything, async (params) => {
     const uri = params?.uri ?? '';
     log.push(`skills/get ${uri}`);
-    const given = script.get === undefined ? skills.find(({ entry }) => entry.uri === uri)?.entry : await script.get(uri);
+    const given =
+      script.get === undefined ? skills.find(({ entry }) => entry.uri === uri)?.entry : await script.get(uri);
     if (given === undefined) throw notFound(uri);
     return { ...fields, skill: given };
   });
