@@ -86,7 +86,10 @@ export async function scan(options: ScanOptions, before?: Snapshot): Promise<Sna
   const base = await realpath(options.directory);
   const walked: Walked = { files: [], unservable: [] };
   await walk(base, base, '', walked, new Set([base]));
-  const signature = walked.files.map((file) => `${file.below}\0${file.signature}`).join('\n');
+  const signature = [
+    ...walked.files.map((file) => `${file.below}\0${file.signature}`),
+    ...walked.unservable.map(({ path, message }) => `${path}\0${message}`),
+  ].join('\n');
   if (before?.signature === signature) return before;
   const known = new Map([...(before?.files.values() ?? [])].map((file) => [file.path, file]));
   const limit = pLimit(16);
