@@ -10,8 +10,8 @@ import { register as skills } from './commands/skills.ts';
 import { register as stat } from './commands/stat.ts';
 import { register as tree } from './commands/tree.ts';
 import { register as verify } from './commands/verify.ts';
-import { describe, EXIT, UsageError } from './failures.ts';
-import { note, printable } from './output.ts';
+import { EXIT, UsageError } from './failures.ts';
+import { noteError } from './output.ts';
 
 const program = new Command('skillfs')
   .description('The Agent Skills of MCP servers, as files.')
@@ -38,7 +38,7 @@ try {
 } catch (error) {
   process.exitCode = exitCodeOf(error);
   if (!(error instanceof CommanderError)) {
-    for (const line of describe(error).split('\n')) note(printable(line));
+    noteError(error);
     if (process.argv.includes('--verbose') && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   }
 }

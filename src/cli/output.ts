@@ -1,3 +1,5 @@
+import { describe } from './failures.ts';
+
 /** Text of a server's for a terminal: control and formatting characters are shown, never obeyed. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu, (char) => {
@@ -16,6 +18,11 @@ export function outJson(value: unknown): void {
 
 export function note(line: string): void {
   process.stderr.write(`skillfs: ${line}\n`);
+}
+
+/** Tells of an error, and below it why. */
+export function noteError(error: unknown): void {
+  for (const line of describe(error).split('\n')) note(printable(line));
 }
 
 /** Columns as wide as their widest cell; numbers to the right. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { describe, EXIT } from '../failures.ts';
-import { note, printable } from '../output.ts';
+import { EXIT } from '../failures.ts';
+import { noteError } from '../output.ts';
 import { type SessionOptions, session, withServers } from '../session.ts';
 
 export function register(program: Command): void {
@@ -16,7 +16,7 @@ async function run(paths: readonly string[], options: SessionOptions): Promise<v
         if (!process.stdout.write(bytes)) await once(process.stdout, 'drain');
       } catch (error) {
         process.exitCode = EXIT.failed;
-        note(printable(describe(error)));
+        noteError(error);
       }
     }
   });

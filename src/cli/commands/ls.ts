@@ -1,8 +1,8 @@
 import type { Dirent } from 'node:fs';
 import { posix } from 'node:path';
 import type { Command } from 'commander';
-import { describe, EXIT } from '../failures.ts';
-import { note, out, outJson, printable, table } from '../output.ts';
+import { EXIT } from '../failures.ts';
+import { noteError, out, outJson, printable, table } from '../output.ts';
 import { type Session, type SessionOptions, session, withServers } from '../session.ts';
 
 interface LsOptions extends SessionOptions {
@@ -39,7 +39,7 @@ async function run(paths: readonly string[], options: LsOptions): Promise<void> 
         else print(path, listed, options, wanted.length > 1, index > 0);
       } catch (error) {
         process.exitCode = EXIT.failed;
-        note(printable(describe(error)));
+        noteError(error);
       }
     }
     if (options.json === true) outJson(all);
@@ -61,7 +61,7 @@ async function list({ mount }: Session, path: string, recursive: boolean): Promi
     } catch (error) {
       // One server that is down does not hide the others.
       process.exitCode = EXIT.failed;
-      note(printable(describe(error)));
+      noteError(error);
     }
   }
   return listed;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { describe, EXIT } from '../failures.ts';
-import { note, out, outJson, printable } from '../output.ts';
+import { EXIT } from '../failures.ts';
+import { noteError, out, outJson, printable } from '../output.ts';
 import { type SessionOptions, session, withServers } from '../session.ts';
 
 interface StatOptions extends SessionOptions {
@@ -37,7 +37,7 @@ async function run(paths: readonly string[], options: StatOptions): Promise<void
         });
       } catch (error) {
         process.exitCode = EXIT.failed;
-        note(printable(describe(error)));
+        noteError(error);
       }
     }
     if (options.json === true) outJson(known);

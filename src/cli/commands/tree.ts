@@ -1,8 +1,8 @@
 import type { Dirent } from 'node:fs';
 import type { Command } from 'commander';
 import type { Mount } from '../../mount.ts';
-import { describe, EXIT } from '../failures.ts';
-import { note, out, plural, printable } from '../output.ts';
+import { EXIT } from '../failures.ts';
+import { noteError, out, plural, printable } from '../output.ts';
 import { type SessionOptions, session, withServers } from '../session.ts';
 
 export function register(program: Command): void {
@@ -40,7 +40,7 @@ export async function printTree(
   } catch (error) {
     process.exitCode = EXIT.failed;
     out(`${indent}└── (${printable((error as NodeJS.ErrnoException).code ?? 'failed')})`);
-    note(printable(describe(error)));
+    noteError(error);
     return counts;
   }
   for (const [index, entry] of entries.entries()) {

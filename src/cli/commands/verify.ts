@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Mount } from '../../mount.ts';
-import { describe, EXIT } from '../failures.ts';
-import { note, out, outJson, plural, printable, progressBar } from '../output.ts';
+import { EXIT } from '../failures.ts';
+import { noteError, out, outJson, plural, printable, progressBar } from '../output.ts';
 import { type SessionOptions, session, withServers } from '../session.ts';
 
 interface VerifyOptions extends SessionOptions {
@@ -80,7 +80,7 @@ async function collect(mount: Mount, path: string, files: string[], failures: Fa
     }
   } catch (error) {
     failures.push(failureOf(path, error));
-    note(printable(describe(error)));
+    noteError(error);
   }
 }
 

@@ -1,0 +1,167 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { expand } from '../../src/cli/config/expand.ts';
+import { discover, readConfig } from '../../src/cli/config/files.ts';
+import { serversOf } from '../../src/cli/config/servers.ts';
+import { splitCommand } from '../../src/cli/config/split-command.ts';
+import { UsageError } from '../../src/cli/failures.ts';
+import { printable } from '../../src/cli/output.ts';
+
+describe('a command line is split as a shell splits it, and nothing is expanded', () => {
+  test.each([
+    ['node server.js --flag', ['node', 'server.js', '--flag']],
+    ['  a   b\tc ', ['a', 'b', 'c']],
+    [`a 'b c' "d e"`, ['a', 'b c', 'd e']],
+    [`a'b'"c"d`, ['abcd']],
+    [String.raw`a\ b "c\"d" 'e\f'`, ['a b', 'c"d', String.raw`e\f`]],
+    [`'' ""`, ['', '']],
+    ['$HOME `x` *', ['$HOME', '`x`', '*']],
+  ])('%s', (line, words) => {
+    expect(splitCommand(line)).toEqual(words);
+  });
+
+  test('any words survive being quoted', () => {
+    const word = fc.string({ maxLength: 12 });
+    fc.assert(
+      fc.property(fc.array(word), (words) => {
+        const line = words.map((one) => `'${one.replaceAll("'", `'"'"'`)}'`).join(' ');
+        expect(splitCommand(line)).toEqual(words);
+      }),
+    );
+  });
+
+  test('a quote that is not closed says where it begins', () => {
+    expect(() => splitCommand(`node 'server`)).toThrow('character 6');
+  });
+});
+
+describe('variables are expanded', () => {
+  const variables = { env: { TOKEN: 'secret', EMPTY: '' }, workspaceFolder: '/work' };
+  test.each([
+    ['${TOKEN}', 'secret'],
+    ['Bearer ${TOKEN}!', 'Bearer secret!'],
+    ['${env:TOKEN}', 'secret'],
+    ['${NONE:-fallback}', 'fallback'],
+    ['${NONE:-}', ''],
+    ['${EMPTY:-fallback}', 'fallback'],
+    ['${EMPTY}', ''],
+    ['${TOKEN:-fallback}', 'secret'],
+    ['${NONE:-http://x:80/y}', 'http://x:80/y'],
+    ['${workspaceFolder}/bin', '/work/bin'],
+    ['$TOKEN', '$TOKEN'],
+  ])('%s', (text, expanded) => {
+    expect(expand({ args: [text] }, variables)).toEqual({ args: [expanded] });
+  });
+
+  test('a variable without value or default names key and variable', () => {
+    expect(() => expand({ headers: { Authorization: '${NONE}' } }, variables)).toThrow(/headers\.Authorization.*NONE/);
+    expect(() => expand({ args: ['x', '${input:token}'] }, variables)).toThrow(/args\[1\].*input:token.*not supported/);
+  });
+});
+
+function directory(files: Record<string, string>): string {
+  const made = mkdtempSync(join(tmpdir(), 'skillfs-config-'));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(made, path, '..'), { recursive: true });
+    writeFileSync(join(made, path), text);
+  }
+  return made;
+}
+
+test('servers are found where users have them, comments and trailing commas included; the first of a label counts', () => {
+  const here = directory({
+    '.mcp.json': JSON.stringify({
+      mcpServers: { a: { command: 'a', args: ['${X:-1}'], env: { K: 'v' } }, both: { command: 'one' } },
+    }),
+    '.vscode/mcp.json': `{
+      // what this project uses
+      "servers": {
+        "b": { "type": "http", "url": "https://\${HOST}/mcp", "headers": { "X": "y" }, },
+        "both": { "command": "two" },
+      },
+    }`,
+    '.cursor/mcp.json': JSON.stringify({
+      mcpServers: { c: { command: 'c', cwd: '${workspaceFolder}/c', alwaysAllow: [] } },
+    }),
+  });
+  const { servers, problems } = discover(here, { HOST: 'example.com' });
+  expect(Object.fromEntries(servers)).toEqual({
+    a: { command: 'a', args: ['1'], env: { K: 'v' } },
+    both: { command: 'one' },
+    b: { url: 'https://example.com/mcp', headers: { X: 'y' } },
+    c: { command: 'c', cwd: `${here}/c` },
+  });
+  expect(problems).toEqual([expect.stringMatching(/^\.vscode\/mcp\.json: the server "both" is in an earlier file/)]);
+});
+
+test('a bad server costs itself only, and each says file, label and key', () => {
+  const { servers, problems } = readConfig(
+    JSON.stringify({
+      mcpServers: {
+        good: { command: 'x' },
+        undefinedVariable: { command: 'x', args: ['${NOPE}'] },
+        old: { type: 'sse', url: 'https://x' },
+        neither: {},
+        wrongArgs: { command: 'x', args: 'y' },
+        badUrl: { url: 'ftp://x' },
+        'a/b': { command: 'x' },
+        text: 'x',
+        off: { command: 'x', disabled: true },
+      },
+    }),
+    'servers.json',
+    '/',
+    {},
+  );
+  expect([...servers.keys()]).toEqual(['good']);
+  expect(problems).toEqual([
+    expect.stringMatching(/^servers\.json: server "undefinedVariable": args\[0\].*NOPE/),
+    expect.stringMatching(/"old".*SSE/),
+    expect.stringMatching(/"neither".*neither a command nor a url/),
+    expect.stringMatching(/"wrongArgs".*\.args/),
+    expect.stringMatching(/"badUrl".*\.url.*http/),
+    expect.stringMatching(/"a\/b".*slash/),
+    expect.stringMatching(/"text".*object/),
+  ]);
+});
+
+test('a file that is not JSON says so, with its line', () => {
+  expect(readConfig('{\n  "mcpServers": {\n    nope\n', 'x.json', '/', {}).problems[0]).toMatch(/^x\.json:3: not JSON/);
+  expect(readConfig('[]', 'x.json', '/', {}).problems[0]).toMatch(/mcpServers/);
+});
+
+test('servers on the command line', () => {
+  const { servers } = serversOf(
+    { server: ['a=node "my server.js" --x', 'b=https://example.com/mcp'], header: ['b:Authorization=Bearer t=1'] },
+    '/',
+    {},
+  );
+  expect(Object.fromEntries(servers)).toEqual({
+    a: { command: 'node', args: ['my server.js', '--x'] },
+    b: { url: 'https://example.com/mcp', headers: { Authorization: 'Bearer t=1' } },
+  });
+});
+
+test.each([
+  [{ server: ['nolabel'] }, /expected label=/],
+  [{ server: ['=x'] }, /expected label=/],
+  [{ server: ['a='] }, /--server a/],
+  [{ server: ["a=node 'x"] }, /not closed/],
+  [{ server: ['a=x'], header: ['broken'] }, /--header broken/],
+  [{ config: '/no/such/file' }, /--config \/no\/such\/file: ENOENT/],
+  [{}, /no servers: give --server/],
+])('what cannot be used is a usage error: %j', (options, message) => {
+  const here = directory({});
+  expect(() => serversOf(options, here, {})).toThrow(UsageError);
+  expect(() => serversOf(options, here, {})).toThrow(message);
+});
+
+test('what a server says never reaches a terminal as a command', () => {
+  expect(printable('a\u001b[31mb\u0007\u009b\u202e\u{e0041}\nc')).toBe(
+    'a\\x1b[31mb\\x07\\x9b\\u{202e}\\u{e0041}\\x0ac',
+  );
+  expect(printable('plain – 日本語')).toBe('plain – 日本語');
+});

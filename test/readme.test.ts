@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { serveHttp } from '../src/server/index.ts';
+
+const root = new URL('..', import.meta.url).pathname;
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const snippets = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code ?? '');
+
+/** A consumer in whose working directory `./skills` is there, and where `skillfs` is installed. */
+function consumer(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'skillfs-readme-'));
+  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
+  symlinkSync(join(root, 'fixtures/skills'), join(directory, 'skills'));
+  writeFileSync(join(directory, 'package.json'), '{"type":"module","name":"skillfs-readme"}');
+  return directory;
+}
+
+/** The snippet as JavaScript, with what a reader fills in: the package's own place, a command that is there, a server. */
+function runnable(code: string, url: string): string {
+  return code
+    .replaceAll(/from 'skillfs(\/\w+)?'/g, (_, entry = '/index') => `from '${root}dist${entry}.js'`)
+    .replace("command: 'skillfs', args: ['serve'", `command: process.execPath, args: ['${root}dist/cli.js', 'serve'`)
+    .replace('https://docs.example.com/mcp', url);
+}
+
+test('the first snippet does what it says', async () => {
+  const server = await serveHttp(join(root, 'fixtures/skills'));
+  const script = `${runnable(snippets[0] ?? '', server.url)}
+    console.log(text.split('\\n')[1], names.join());`;
+  const directory = consumer();
+  writeFileSync(join(directory, 'use.mjs'), script);
+  expect(execFileSync(process.execPath, ['use.mjs'], { cwd: directory, encoding: 'utf8' })).toBe(
+    'name: refunds invoices,refunds\n',
+  );
+  await server.close();
+});
+
+test('the API on one screen is the API there is', async () => {
+  const server = await serveHttp(join(root, 'fixtures/skills'));
+  const code = runnable(snippets[1] ?? '', server.url)
+    .replace('{ label: config }', `{ label: { url: '${server.url}' } }`)
+    .replaceAll('/mcp/label/a', '/mcp/label/acme');
+  const script = `import { mount } from '${root}dist/index.js';\n${code}\nconsole.log('done');`;
+  const directory = consumer();
+  writeFileSync(join(directory, 'api.mjs'), script);
+  // The calls follow each other on lines of their own, so that a line that is not one ends the script.
+  const output = await new Promise<string>((resolve, reject) => {
+    import('node:child_process').then(({ execFile }) =>
+      execFile(process.execPath, ['api.mjs'], { cwd: directory }, (error, stdout) =>
+        error ? reject(error) : resolve(stdout),
+      ),
+    );
+  });
+  expect(output).toBe('done\n');
+  await server.close();
+});
+
+test('the serving snippet attaches the directory', () => {
+  const directory = consumer();
+  writeFileSync(join(directory, 'serve.mjs'), `${runnable(snippets[2] ?? '', '')}\nconsole.log(server.isConnected());`);
+  expect(execFileSync(process.execPath, ['serve.mjs'], { cwd: directory, encoding: 'utf8' })).toBe('false\n');
+});
+
+test('the commands it shows are there', () => {
+  const help = execFileSync(process.execPath, [join(root, 'dist/cli.js'), '--help'], { encoding: 'utf8' });
+  const shells = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block).join('');
+  const shown = [...shells.matchAll(/^skillfs (\w+)/gm)].map(([, command]) => command ?? '');
+  expect(shown.length).toBeGreaterThan(4);
+  for (const command of shown) expect(help).toMatch(new RegExp(`^ {2}${command}\\b`, 'm'));
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const [, script] of readme.matchAll(/npm run (\w+)/g)) expect(scripts).toHaveProperty(script ?? '');
+});
+
+test('the error codes it lists are those the code gives', () => {
+  const codes = readFileSync(join(root, 'src/base/fault.ts'), 'utf8').matchAll(/\| '(E\w+)'/g);
+  const unlisted = [...codes].map(([, code]) => code ?? '').filter((code) => !readme.includes(`\`${code}\``));
+  // Codes of the calls themselves: bad descriptors, arguments and names, as Node gives them.
+  expect(unlisted).toEqual(['EBADF', 'EINVAL', 'ENAMETOOLONG']);
+});
