@@ -1,6 +1,7 @@
 import type { Op } from './base/op.ts';
 import { runAsync, runSync } from './base/op.ts';
-import type { TreeDiff } from './catalog/diff.ts';
+import { changedPaths, type TreeDiff } from './catalog/diff.ts';
+import type { SkillTree } from './catalog/tree.ts';
 import type { Refusal, SkillFrontmatter } from './catalog/types.ts';
 import { fromTreePath, isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
 import { memoryStore } from './content/memory-store.ts';
@@ -17,7 +18,7 @@ import { type Diagnostic, Diagnostics } from './vfs/diagnostics.ts';
 import { InodeTable } from './vfs/inodes.ts';
 import { MountTable } from './vfs/mount-table.ts';
 import type { Driver } from './vfs/read-fs.ts';
-import { ServerState } from './vfs/server-state.ts';
+import { type ServerOptions, ServerState } from './vfs/server-state.ts';
 import { SkillFs } from './vfs/skill-fs.ts';
 
 /** A skill of a mounted server. */
@@ -155,6 +156,7 @@ class SkillMount implements Mount {
   readonly #pager: Pager;
   readonly #driver: Driver;
   readonly #diagnostics = new Diagnostics();
+  readonly #watchers = new Set<(path: string) => void>();
 
   constructor(options: ResolvedOptions, pager: Pager) {
     const inodes = new InodeTable();
@@ -164,14 +166,23 @@ class SkillMount implements Mount {
     for (const label of options.servers.keys()) {
       const report = (diagnostic: Omit<Diagnostic, 'label'>) => this.#diagnostics.emit({ label, ...diagnostic });
       const expired = () => void this.refresh(label);
-      const state = new ServerState({ ...options, label, now, report, expired });
+      const replaced: ServerOptions['replaced'] = (before, after) => this.#tellChanges(label, before, after);
+      const state = new ServerState({ ...options, label, now, report, expired, replaced });
       servers.set(label, new SkillFs(state, store, inodes));
     }
     this.#pager = pager;
     this.#table = new MountTable(options.mountPoint, servers, inodes, now());
     this.#driver = driverOf(pager);
     this.mountPoint = options.mountPoint;
-    this.fs = createNodeFs(this.#table, this.#driver);
+    this.fs = createNodeFs(this.#table, this.#driver, {
+      mountPoint: options.mountPoint,
+      changes: {
+        subscribe: (listener) => {
+          this.#watchers.add(listener);
+          return () => this.#watchers.delete(listener);
+        },
+      },
+    });
   }
 
   get promises(): NodeFs['promises'] {
@@ -254,6 +265,13 @@ class SkillMount implements Mount {
       return state.lastError === undefined ? { label: state.label, ...diff } : failed(state.lastError);
     } catch (error) {
       return failed(error as Error);
+    }
+  }
+
+  #tellChanges(label: string, before: SkillTree | undefined, after: SkillTree): void {
+    if (this.#watchers.size === 0 || before === undefined) return;
+    for (const below of changedPaths(before, after)) {
+      for (const watcher of this.#watchers) watcher(this.#table.pathFor(label, below));
     }
   }
 

@@ -6,7 +6,7 @@ import { checkEntry } from '../catalog/entry.ts';
 import { checkListing } from '../catalog/listing.ts';
 import { type SkillNode, SkillTree, withoutConflicts } from '../catalog/tree.ts';
 import type { Refusal, SkillEntry, SkillLimits } from '../catalog/types.ts';
-import { isUriProblem, skillRootOf } from '../catalog/uri.ts';
+import { fromTreePath, isUriProblem, skillRootOf } from '../catalog/uri.ts';
 import type { Negotiated, PageReply, PageRequest } from '../pager/port.ts';
 import type { Diagnostic } from './diagnostics.ts';
 
@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly report: (diagnostic: Omit<Diagnostic, 'label'>) => void;
   /** Called when an access finds the listing older than the server said it stays fresh (LST-3). */
   readonly expired: () => void;
+  /** Called when another tree took the place of the last one. */
+  readonly replaced: (before: SkillTree | undefined, after: SkillTree) => void;
 }
 
 /** What is known of one server. Every field is replaced, never changed in place. */
@@ -123,18 +125,28 @@ export class ServerState {
   }
 
   /**
-   * Adds, or replaces, a skill by the entry that `skills/get` gave for it (GET-2).
+   * Checks the entry that `skills/get` gave for the skill at `root` (GET-2).
    *
    * @returns the refusal, where the entry cannot be used
    */
-  graft(value: unknown, root: string): SkillNode | Refusal {
-    const { now, limits, dynamic } = this.options;
+  examine(value: unknown, root: string): SkillEntry | Refusal {
+    const { limits, dynamic } = this.options;
     const checked = checkEntry(value, limits, { dynamic });
     if ('refusal' in checked) return this.#refuse(checked.refusal);
     const { entry } = checked;
-    if (entry.root !== root) {
-      return this.#refuse({ uri: entry.uri, reason: 'uri', message: `${entry.uri} came as the answer for ${root}` });
-    }
+    if (entry.root === root) return entry;
+    const uri = `${fromTreePath(root)}/SKILL.md`;
+    return this.#refuse({ uri, reason: 'uri', message: `${entry.uri} came as the answer for ${uri}` });
+  }
+
+  /**
+   * Adds a skill, or replaces the one at its path.
+   *
+   * @returns the refusal, where it contradicts a skill that is there (ENT-7)
+   */
+  graft(entry: SkillEntry): SkillNode | Refusal {
+    const { now } = this.options;
+    const { root } = entry;
     const tree = this.tree ?? SkillTree.of([], now());
     const held = tree.skillAt(root);
     const skill = { entry, since: Math.trunc(now()), listed: held?.listed ?? false };
@@ -144,6 +156,7 @@ export class ServerState {
     if (refusal !== undefined) return this.#refuse(refusal);
     if (!skill.listed) this.#unlisted.set(root, entry);
     this.tree = tree.with(skill, now());
+    this.options.replaced(tree, this.tree);
     return skill;
   }
 
@@ -177,6 +190,7 @@ export class ServerState {
     this.lastError = undefined;
     this.listFault = undefined;
     this.tree = SkillTree.of(consistent.skills, now(), previous);
+    this.options.replaced(previous, this.tree);
     for (const { uri, reason, message } of this.refusals) {
       report({
         severity: 'error',
@@ -227,7 +241,9 @@ export class ServerState {
       if (this.refusalAt(root.treePath) !== undefined) continue;
       try {
         const value = yield* ask({ kind: 'get', label: this.label, uri });
-        if (value !== undefined) this.graft(value, root.treePath);
+        if (value === undefined) continue;
+        const entry = this.examine(value, root.treePath);
+        if ('root' in entry) this.graft(entry);
       } catch (error) {
         if (!isFault(error) || error.code === 'EAGAIN') throw error;
         this.options.report({ severity: 'warning', code: 'warning', message: error.message, uri, cause: error });

@@ -94,7 +94,8 @@ export class SkillFs implements ReadFs {
       this.#miss(root);
       throw this.#absent();
     }
-    const grafted = this.state.graft(value, root);
+    const entry = this.state.examine(value, root);
+    const grafted = 'root' in entry ? this.state.graft(entry) : entry;
     if (!('entry' in grafted)) throw this.#refused(grafted);
     this.#misses.clear();
     const message = `${grafted.entry.uri} is not in the listing, and was confirmed by the server`;
@@ -190,12 +191,9 @@ export class SkillFs implements ReadFs {
     if (value === undefined) return false;
     const held = this.state.tree?.skillAt(skill.entry.root);
     if (held !== undefined && held !== skill) return true;
-    const before = this.state.tree;
-    const grafted = this.state.graft(value, skill.entry.root);
-    if (!('entry' in grafted) || sameEntry(grafted.entry, skill.entry)) {
-      this.state.tree = before;
-      return false;
-    }
+    const entry = this.state.examine(value, skill.entry.root);
+    if (!('root' in entry) || sameEntry(entry, skill.entry)) return false;
+    if (!('entry' in this.state.graft(entry))) return false;
     const message = `${skill.entry.uri} changed on the server since it was listed`;
     this.state.options.report({ severity: 'warning', code: 'changed', message, uri: skill.entry.uri });
     return true;
