@@ -57,7 +57,7 @@ test('read-only: nothing is tried where a first new file is refused for another 
   alter(fs, 'open', { before: ([, flags]) => (flags === 'wx' ? noAccess() : undefined) }, ['sync']);
   const noAccess = () => Object.assign(new Error('EACCES: permission denied, open'), { code: 'EACCES' });
   expect(await checkFs(fs, tree)).toEqual([
-    { check: 'read-only', path: `${tree}/missing`, message: 'openSync "wx": EACCES instead of EROFS' },
+    { check: 'read-only', path: `${tree}/missing.txt`, message: 'openSync "wx": EACCES instead of EROFS' },
   ]);
   expect(await checkFs(nodeFs, tree, { expected: files, skip: ['read-only'] })).toEqual([]);
 });

@@ -43,6 +43,10 @@ test('LAZY-1 LAZY-2 VER-1: a mounted server is a read-only disk that holds its s
   expect(await checkFs(skills.fs, '/mcp/s', { expected: files, oracle, requests })).toEqual([]);
 });
 
-test.each(['/', '/mcp', '/mcp/s/acme/billing/refunds'])('SEC-2: so is what is at %s', async (root) => {
+test.each(['/mcp', '/mcp/s/acme/billing/refunds'])('SEC-2: so is what is at %s', async (root) => {
   expect(await checkFs(skills.fs, root)).toEqual([]);
+});
+
+test('so are the directories above the mount point, next to which a copy out of it lands on the disk', async () => {
+  expect(await checkFs(skills.fs, '/', { skip: ['read-only'] })).toEqual([]);
 });

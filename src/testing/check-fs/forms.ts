@@ -88,7 +88,7 @@ export const errors: Check = {
   run(subject, _root, say) {
     const missing = missingPath(subject);
     const [file] = subject.files;
-    const absent = [missing, relative(process.cwd(), missing), ...(file === undefined ? [] : [`${file}/child`])];
+    const absent = [missing, relative(process.cwd(), missing), ...(file === undefined ? [] : [`${file}/child.txt`])];
     for (const path of absent) {
       for (const name of FAILING) {
         const outcome = subject.call.sync(name, name === 'openSync' ? [path, 'r'] : [path]);

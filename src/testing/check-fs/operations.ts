@@ -103,9 +103,10 @@ async function drainDirectory(_: unknown, value: unknown): Promise<unknown> {
 export function oddPaths(subject: Subject): readonly string[] {
   const { root, files, directories } = subject;
   const missing = missingPath(subject);
-  const odd = [missing, `${missing}/`, `${missing}/child`, `${missing}/..`, `${root}/nul\0byte`];
+  const odd = [missing, `${missing}/`, `${missing}/child.txt`, `${missing}/..`, `${root}/nul\0byte`];
   const [file] = files;
-  if (file !== undefined) odd.push(`${file}/`, `${file}/child`, `${file}/.`, `${file}/..`, `${file}/../missing`);
+  if (file !== undefined)
+    odd.push(`${file}/`, `${file}/child.txt`, `${file}/.`, `${file}/..`, `${file}/../missing.txt`);
   const directory = directories[1];
   if (directory !== undefined) {
     const relative = relativeTo(root, directory);

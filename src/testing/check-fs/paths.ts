@@ -38,11 +38,11 @@ export const malformed: Check = {
       '': 'ENOENT',
       [missing]: 'ENOENT',
       [`${missing}/`]: 'ENOENT',
-      [`${missing}/child`]: 'ENOENT',
+      [`${missing}/child.txt`]: 'ENOENT',
       [`${missing}/..`]: 'ENOENT',
       [`${root}/nul\0byte`]: 'ERR_INVALID_ARG_VALUE',
     };
-    for (const file of files) for (const tail of ['/', '/child', '/.', '/..']) codes[file + tail] = 'ENOTDIR';
+    for (const file of files) for (const tail of ['/', '/child.txt', '/.', '/..']) codes[file + tail] = 'ENOTDIR';
     for (const [path, code] of Object.entries(codes)) {
       for (const name of ['statSync', 'readFileSync', 'readdirSync', 'openSync']) {
         const outcome = call.sync(name, name === 'openSync' ? [path, 'r'] : [path]);
@@ -102,7 +102,7 @@ export const access: Check = {
     }
     if (fs.existsSync(path) !== true) say('existsSync does not say true');
     if ((await exists(fs, path)) !== true) say('exists does not say true');
-    const below = `${path}/missing`;
+    const below = `${path}/missing.txt`;
     if (fs.existsSync(below) !== false) say('existsSync does not say false', below);
   },
 };

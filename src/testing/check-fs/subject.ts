@@ -93,10 +93,10 @@ export function relativeTo(root: string, path: string): string {
   return path.slice(root.endsWith('/') ? root.length : root.length + 1);
 }
 
-/** A path next to the root's entries at which there is nothing. */
+/** A path next to the root's entries at which there is nothing, and which cannot be a skill's (MAP-2). */
 export function missingPath({ root, files, directories, others }: Subject): string {
   const taken = new Set([...files, ...directories, ...others]);
-  let path = childOf(root, 'missing');
+  let path = childOf(root, 'missing.txt');
   while (taken.has(path)) path += '-';
   return path;
 }
