@@ -1,0 +1,25 @@
+import fs from 'node:fs';
+
+/**
+ * `node:fs` as it was when this module was loaded. The facade falls back on Node's own functions for descriptors and for
+ * checking arguments; were `node:fs` patched to call the facade, going through the patch would not end.
+ */
+export const native: typeof fs = Object.defineProperties({}, Object.getOwnPropertyDescriptors(fs)) as typeof fs;
+
+export const nativePromises: typeof fs.promises = { ...fs.promises };
+
+/** A path below something that is no directory: whatever is tried with it fails, and changes nothing. */
+export const NOWHERE = '/dev/null/-';
+
+/**
+ * Lets Node check arguments: `call` hands them to Node's own function, together with the path {@link NOWHERE}.
+ *
+ * @throws what Node throws for arguments it does not take; that nothing is at the path is no error here
+ */
+export function checkedByNode(call: () => unknown): void {
+  try {
+    call();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+  }
+}

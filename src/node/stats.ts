@@ -1,0 +1,104 @@
+import type { BigIntStats, Stats, StatsFs } from 'node:fs';
+import type { Stat } from '../vfs/read-fs.ts';
+import { native } from './native.ts';
+
+/** Bytes of a block, as `stat` tells programs that want to read well. */
+const BLOCK_SIZE = 4096;
+/** Bytes of the unit `blocks` counts. */
+const SECTOR = 512;
+const FILE_MODE = 0o100444;
+const DIRECTORY_MODE = 0o40555;
+
+type Constructor<T> = new (stat: Stat, owner: Owner) => T;
+type Times = Record<'atime' | 'mtime' | 'ctime' | 'birthtime', Date>;
+
+/** What is the same for all files of a mount. */
+export interface Owner {
+  readonly dev: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const sample = native.statSync('/');
+const bigintPrototype: object = Object.getPrototypeOf(native.statSync('/', { bigint: true }));
+const statfsSample = native.statfsSync('/');
+/** Where the prototype makes dates of the milliseconds when asked, they are not the object's own until then. */
+const ownDates = Object.hasOwn(sample, 'mtime');
+/** Node 26 keeps the part of each time below a millisecond under symbols of its own. */
+const partials = Object.getOwnPropertySymbols(sample);
+
+function DiskStats(this: Stats & Record<symbol, number>, stat: Stat, owner: Owner): void {
+  const { size, mtimeMs } = stat;
+  this.dev = owner.dev;
+  this.mode = stat.kind === 'file' ? FILE_MODE : DIRECTORY_MODE;
+  this.nlink = 1;
+  this.uid = owner.uid;
+  this.gid = owner.gid;
+  this.rdev = 0;
+  this.blksize = BLOCK_SIZE;
+  this.ino = stat.ino;
+  this.size = size;
+  this.blocks = Math.ceil(size / SECTOR);
+  this.atimeMs = mtimeMs;
+  this.mtimeMs = mtimeMs;
+  this.ctimeMs = mtimeMs;
+  this.birthtimeMs = mtimeMs;
+  if (ownDates) {
+    this.atime = new Date(mtimeMs);
+    this.mtime = new Date(mtimeMs);
+    this.ctime = new Date(mtimeMs);
+    this.birthtime = new Date(mtimeMs);
+  }
+  for (const partial of partials) this[partial] = 0;
+}
+DiskStats.prototype = native.Stats.prototype;
+
+function DiskBigIntStats(this: BigIntStats & Times & Record<symbol, number>, stat: Stat, owner: Owner): void {
+  const ms = BigInt(Math.trunc(stat.mtimeMs));
+  const ns = ms * 1_000_000n;
+  this.dev = BigInt(owner.dev);
+  this.mode = BigInt(stat.kind === 'file' ? FILE_MODE : DIRECTORY_MODE);
+  this.nlink = 1n;
+  this.uid = BigInt(owner.uid);
+  this.gid = BigInt(owner.gid);
+  this.rdev = 0n;
+  this.blksize = BigInt(BLOCK_SIZE);
+  this.ino = BigInt(stat.ino);
+  this.size = BigInt(stat.size);
+  this.blocks = BigInt(Math.ceil(stat.size / SECTOR));
+  this.atimeMs = ms;
+  this.mtimeMs = ms;
+  this.ctimeMs = ms;
+  this.birthtimeMs = ms;
+  this.atimeNs = ns;
+  this.mtimeNs = ns;
+  this.ctimeNs = ns;
+  this.birthtimeNs = ns;
+  if (ownDates) {
+    this.atime = new Date(stat.mtimeMs);
+    this.mtime = new Date(stat.mtimeMs);
+    this.ctime = new Date(stat.mtimeMs);
+    this.birthtime = new Date(stat.mtimeMs);
+  }
+}
+DiskBigIntStats.prototype = bigintPrototype;
+
+const NumberStats = DiskStats as unknown as Constructor<Stats>;
+const BigStats = DiskBigIntStats as unknown as Constructor<BigIntStats>;
+
+/**
+ * Node's own `Stats`, made without its constructor, which some versions warn about.
+ *
+ * All times are the modification time: nothing else is known, and it does not change while the content is the same.
+ */
+export function statsOf(stat: Stat, owner: Owner, bigint: boolean): Stats | BigIntStats {
+  return bigint ? new BigStats(stat, owner) : new NumberStats(stat, owner);
+}
+
+/** A file system that is full, of unknown size: what a read-only one has to say. */
+export function statfsOf(bigint: boolean): StatsFs {
+  const zero = { bfree: 0, bavail: 0, files: 0, ffree: 0 };
+  const sizes = { type: 0, bsize: BLOCK_SIZE, ...('frsize' in statfsSample && { frsize: BLOCK_SIZE }), blocks: 0 };
+  const values = Object.entries({ ...sizes, ...zero }).map(([key, value]) => [key, bigint ? BigInt(value) : value]);
+  return Object.assign(Object.create(Object.getPrototypeOf(statfsSample)), Object.fromEntries(values));
+}
