@@ -6,7 +6,7 @@ import { encodeName, encodingOf } from './encodings.ts';
 import { isAbsence, nodeError } from './errors.ts';
 import { type Forms, forms } from './forms.ts';
 import { checkedByNode, NOWHERE, native } from './native.ts';
-import { spelledPath } from './paths.ts';
+import { isNormal, spelledPath } from './paths.ts';
 import { statfsOf, statsOf } from './stats.ts';
 
 interface StatOptions {
@@ -46,7 +46,7 @@ export function statForms<Name extends 'stat' | 'lstat'>(context: Context, name:
 
 function* stat({ core, owner }: Context, syscall: string, path: string, bigint: boolean): Op<unknown> {
   try {
-    return statsOf(yield* core.stat(yield* locate(core, path)), owner, bigint);
+    return statsOf(yield* core.stat(isNormal(path) ? path : yield* locate(core, path)), owner, bigint);
   } catch (error) {
     throw nodeError(error, syscall, path);
   }
@@ -72,7 +72,7 @@ export function readlinkForms(context: Context): Forms<'readlink'> {
 /** Looks a path up, and then does what no more request is needed for. */
 function* exists<T>({ core }: Context, syscall: string, path: string, then: () => T): Op<T> {
   try {
-    yield* core.stat(yield* locate(core, path));
+    yield* core.stat(isNormal(path) ? path : yield* locate(core, path));
     return then();
   } catch (error) {
     throw nodeError(error, syscall, path);
@@ -92,7 +92,7 @@ export function accessForms(context: Context): Forms<'access'> {
 
 function* access({ core }: Context, path: string, mode: number): Op<void> {
   try {
-    const { kind } = yield* core.stat(yield* locate(core, path));
+    const { kind } = yield* core.stat(isNormal(path) ? path : yield* locate(core, path));
     if ((mode & W_OK) !== 0) throw new Fault('EROFS');
     if ((mode & X_OK) !== 0 && kind === 'file') throw new Fault('EACCES');
   } catch (error) {
@@ -110,7 +110,7 @@ export function existsForms(context: Context): ExistsForms {
   const { core, driver } = context;
   function* found(path: string): Op<boolean> {
     try {
-      yield* core.stat(yield* locate(core, path));
+      yield* core.stat(isNormal(path) ? path : yield* locate(core, path));
       return true;
     } catch (error) {
       if (isAbsence(error)) return false;

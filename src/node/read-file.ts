@@ -4,7 +4,7 @@ import { nodeError } from './errors.ts';
 import { assertReadable, readFlags } from './flags.ts';
 import { type Forms, forms } from './forms.ts';
 import { checkedByNode, NOWHERE, native, nativePromises } from './native.ts';
-import { asBuffer, spelledPath } from './paths.ts';
+import { asBuffer, isNormal, spelledPath } from './paths.ts';
 
 interface ReadFileOptions {
   readonly encoding?: BufferEncoding | null;
@@ -44,7 +44,7 @@ function* readFile(
   let bytes: Buffer;
   try {
     assertReadable(flags);
-    bytes = asBuffer((yield* core.read(yield* locate(core, path))).bytes);
+    bytes = asBuffer((yield* core.read(isNormal(path) ? path : yield* locate(core, path))).bytes);
   } catch (error) {
     // Node opens a directory as well as a file; only reading it fails, and then no path is known any more.
     if ((error as { code?: string }).code === 'EISDIR') throw nodeError(error, 'read');

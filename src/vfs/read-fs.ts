@@ -23,7 +23,7 @@ export interface Content {
 /**
  * The read-only core: every layer, view and adapter is a `ReadFs` over others.
  *
- * Paths are absolute, normalised POSIX paths (no `.`, `..`, doubled or trailing slashes; the root is `/`). Operations
+ * A call may throw instead of its operation, so that one is only made where its operation is run. Paths are absolute, normalised POSIX paths (no `.`, `..`, doubled or trailing slashes; the root is `/`). Operations
  * throw a `Fault`: ENOENT (no such path), ENOTDIR (a component, or what `readdir` was given, is a file), EISDIR (`read`
  * of a directory), or a failure (EIO, EACCES, EFBIG, ETIMEDOUT, EHOSTUNREACH, EAGAIN), which is never absence.
  */

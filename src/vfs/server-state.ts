@@ -77,6 +77,11 @@ export class ServerState {
     return this.options.label;
   }
 
+  /** The current tree, where nothing has to be asked or looked at first. */
+  get settled(): SkillTree | undefined {
+    return this.listFault === undefined && this.#expiresAt === undefined ? this.tree : undefined;
+  }
+
   /** The current tree; the first access connects and lists. */
   *current(): Op<SkillTree> {
     if (this.tree !== undefined && (this.listFault === undefined || this.options.now() < this.#retryAt)) {

@@ -31,6 +31,8 @@ export class SkillFs implements ReadFs {
   readonly #matching = new WeakSet<SkillEntry>();
   /** Paths that `skills/get`, a read or a directory listing said are not there, and until when that is believed. */
   readonly #misses = new Map<string, number>();
+  /** What is known not to be in a skill with a manifest, in the current tree. */
+  #absences: { readonly tree: SkillTree; readonly faults: Map<string, Fault> } | undefined;
   /** Directories whose children the server was asked for, in the tree they were learned into. */
   readonly #listed = new WeakMap<SkillTree, Set<string>>();
   /** What was fetched of dynamic skills: sizes by URI, counted against the byte limit (LIM-1). */
@@ -70,12 +72,14 @@ export class SkillFs implements ReadFs {
   }
 
   *#lookup(path: string): Op<TreeNode> {
-    const tree = yield* this.state.current();
+    const tree = this.state.settled ?? (yield* this.state.current());
+    const absent = this.#absentIn(tree).get(path);
+    if (absent !== undefined) throw absent;
     const found = tree.lookup(path);
     if (found.node !== undefined) return found.node;
     const { nearest } = found;
     if (nearest.kind === 'file') throw new Fault('ENOTDIR');
-    if (nearest.complete) throw new UnlistedFault(this.state.label, path);
+    if (nearest.complete) throw this.#unlisted(tree, path);
     const refusal = this.state.refusalAt(path);
     if (refusal !== undefined) throw this.#refused(refusal);
     if (this.#missing(path)) throw this.#absent();
@@ -101,8 +105,22 @@ export class SkillFs implements ReadFs {
     const message = `${grafted.entry.uri} is not in the listing, and was confirmed by the server`;
     this.state.options.report({ severity: 'info', code: 'unlisted-skill', message, uri: grafted.entry.uri });
     const found = (this.state.tree ?? tree).lookup(path);
-    if (found.node === undefined) throw new UnlistedFault(this.state.label, path);
+    if (found.node === undefined) throw this.#unlisted(this.state.tree ?? tree, path);
     return found.node;
+  }
+
+  /** Loaders probe for the same few files in every skill: that a manifest lists one not is found out once. */
+  #unlisted(tree: SkillTree, path: string): Fault {
+    const absent = this.#absentIn(tree);
+    if (absent.size >= MISSES) absent.clear();
+    const fault = new UnlistedFault(this.state.label, path);
+    absent.set(path, fault);
+    return fault;
+  }
+
+  #absentIn(tree: SkillTree): Map<string, Fault> {
+    if (this.#absences?.tree !== tree) this.#absences = { tree, faults: new Map() };
+    return this.#absences.faults;
   }
 
   /** A path inside a dynamic skill: its directories tell, where the server shows them; else only reading does. */
