@@ -1,7 +1,9 @@
 // Warm and cold calls of a mount next to node:fs on the disk and memfs, in one run, as ratios.
 // Usage: npm run bench
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import fs from 'node:fs';
+
+// Warm and cold calls of a mount next to node:fs on the disk and memfs, in one run, as ratios.
+// Usage: npm run bench
+import fs, { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createFsFromVolume, Volume } from 'memfs';
@@ -14,8 +16,10 @@ const directory = mkdtempSync(join(tmpdir(), 'skillfs-bench-'));
 const tree = {};
 for (let skill = 0; skill < SKILLS; skill++) {
   const name = `skill-${skill}`;
-  tree[`acme/${name}/SKILL.md`] = `---\nname: ${name}\ndescription: Skill number ${skill}\n---\n\n${'Text. '.repeat(650)}\n`;
-  for (let file = 1; file < FILES; file++) tree[`acme/${name}/references/file-${file}.md`] = `${'Words. '.repeat(580)}\n`;
+  tree[`acme/${name}/SKILL.md`] =
+    `---\nname: ${name}\ndescription: Skill number ${skill}\n---\n\n${'Text. '.repeat(650)}\n`;
+  for (let file = 1; file < FILES; file++)
+    tree[`acme/${name}/references/file-${file}.md`] = `${'Words. '.repeat(580)}\n`;
 }
 for (const [path, content] of Object.entries(tree)) {
   mkdirSync(dirname(join(directory, path)), { recursive: true });

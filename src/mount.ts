@@ -90,7 +90,10 @@ export interface RefreshReport extends TreeDiff {
 
 /** A mounted set of servers. */
 export interface Mount {
-  /** Passes for `node:fs`, read-only: what is outside the mount point is not there. */
+  /**
+   * Passes for `node:fs`, read-only: what is outside the mount point is not there, but as the place where `cp` and
+   * `copyFile` may copy to.
+   */
   readonly fs: NodeFs;
   readonly promises: NodeFs['promises'];
   readonly mountPoint: string;

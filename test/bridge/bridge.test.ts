@@ -113,6 +113,13 @@ test('NEG-4: a 2025-era server that exits at the negotiation probe is started ag
   expect(fs.readFileSync('/mcp/s/faulty/y.md', 'utf8')).toBe('y');
 });
 
+test('NEG-3: the client declares the extension among its capabilities', () => {
+  const { fs } = mounted({ s: faultyServer({ echoCapabilities: true }) });
+  expect(JSON.parse(fs.readFileSync('/mcp/s/faulty/y.md', 'utf8'))).toMatchObject({
+    extensions: { 'io.modelcontextprotocol/skills': {} },
+  });
+});
+
 test('environment and working directory of a stdio server are those of the config', async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'skillfs-cwd-'));
   const { fs } = mounted({

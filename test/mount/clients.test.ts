@@ -1,14 +1,20 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import {
+  Client as ClientV2,
+  StreamableHTTPClientTransport as HttpV2,
+  InMemoryTransport as MemoryV2,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { InMemoryTransport as MemoryV1 } from '@modelcontextprotocol/sdk/inMemory.js';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mount } from '../../src/mount.ts';
 import type { ServerSource } from '../../src/options.ts';
 import { call, type McpClient } from '../../src/protocol/client.ts';
-import { serveHttp } from '../../src/server/index.ts';
+import { serveHttp, skillsServer } from '../../src/server/index.ts';
 
 const cli = new URL('../../dist/cli.js', import.meta.url).pathname;
 const fixtures = new URL('../../fixtures/skills', import.meta.url).pathname;
@@ -53,6 +59,21 @@ const ways: Record<string, { open: () => Promise<ServerSource>; version: string 
   'SDK 2 over HTTP, 2025 era': { open: () => v2(new HttpV2(url()), false), version: '2025-11-25' },
   'SDK 2 over HTTP, 2026 era': { open: () => v2(new HttpV2(url()), true), version: '2026-07-28' },
 };
+
+/** A client that is connected in memory to a server of the same directory. */
+async function inMemory(major: 1 | 2, modern: boolean): Promise<McpClient & { close(): Promise<void> }> {
+  const { create } = await skillsServer(fixtures);
+  const [a, b] = major === 1 ? MemoryV1.createLinkedPair() : MemoryV2.createLinkedPair();
+  serveStdio(create, { transport: b as never });
+  const client = major === 1 ? new ClientV1(info) : new ClientV2(info, modern ? auto : {});
+  await client.connect(a as never);
+  return client;
+}
+Object.assign(ways, {
+  'SDK 1 in memory': { open: () => inMemory(1, false), version: undefined },
+  'SDK 2 in memory, 2025 era': { open: () => inMemory(2, false), version: '2025-11-25' },
+  'SDK 2 in memory, 2026 era': { open: () => inMemory(2, true), version: '2026-07-28' },
+});
 
 const expected = readdirSync(fixtures, { recursive: true, encoding: 'utf8' }).sort();
 

@@ -43,7 +43,7 @@ test('LAZY-2, RD-1: a file is fetched when read, by the exact URI, once', async 
   expect(requests).toEqual(['skills/list', 'resources/read skill://acme/billing/refunds/references/policy.md']);
 });
 
-test('RD-2: reading a SKILL.md reads one file, and approves and activates nothing', async () => {
+test('RD-2, SEC-1: reading a SKILL.md reads one file, and approves and activates nothing', async () => {
   const { mount, requests, diagnostics } = await mountScript({ skills });
   await mount.promises.readFile('/mcp/s/pdf/SKILL.md');
   expect(requests).toEqual(['skills/list', 'resources/read skill://pdf/SKILL.md']);

@@ -113,6 +113,15 @@ test('publint finds nothing wrong', () => {
   expect(execFileSync(publint, ['--strict', '--pack', 'npm'], { cwd: root, encoding: 'utf8' })).toContain('All good!');
 }, 60_000);
 
+test('types resolve for every kind of consumer', () => {
+  const attw = join(root, 'node_modules/.bin/attw');
+  // The worker is a program, not a module to import: it has no types, and is for ES modules alone.
+  const options = ['--pack', root, '--profile', 'node16', '--exclude-entrypoints', './worker', '--format', 'json'];
+  const { analysis } = JSON.parse(execFileSync(attw, options, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }));
+  const node10 = ({ resolutionKind }: { resolutionKind?: string }) => resolutionKind === 'node10';
+  expect(analysis.problems.filter((problem: { resolutionKind?: string }) => !node10(problem))).toEqual([]);
+}, 60_000);
+
 test('the exports are a short list', async () => {
   const [index, server] = [await import('../../src/index.ts'), await import('../../src/server/index.ts')];
   expect(Object.keys(index).sort()).toEqual(['OptionsError', 'VerificationError', 'mount']);

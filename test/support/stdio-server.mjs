@@ -1,6 +1,7 @@
 // A stdio server for faults that need a process of its own. Usage: node stdio-server.mjs '{"exitOnRead":true}'
 // exitOnRead: ends when a file named x.md is read; hangOnRead: never answers such a read; ignoreEof: outlives its input;
-// exitOnProbe: ends at the first request that is not initialize; env: serves that variable as content.
+// exitOnProbe: ends at the first request that is not initialize; env: serves that variable as content;
+// cwd: serves its working directory; echoCapabilities: serves what the client declared.
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -24,13 +25,23 @@ const entry = {
   resources,
 };
 
+function publish(uri, text) {
+  files[uri] = text;
+  const listed = resources.find((file) => file.uri === uri);
+  listed.digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  listed.size = Buffer.byteLength(text);
+}
+
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const handlers = {
-  initialize: ({ protocolVersion }) => ({
-    protocolVersion,
-    capabilities: { resources: {}, extensions: { 'io.modelcontextprotocol/skills': {} } },
-    serverInfo: { name: 'faulty', version: '1' },
-  }),
+  initialize: ({ protocolVersion, capabilities }) => {
+    if (options.echoCapabilities) publish('skill://faulty/y.md', JSON.stringify(capabilities));
+    return {
+      protocolVersion,
+      capabilities: { resources: {}, extensions: { 'io.modelcontextprotocol/skills': {} } },
+      serverInfo: { name: 'faulty', version: '1' },
+    };
+  },
   ping: () => ({}),
   'skills/list': () => ({ skills: [entry] }),
   'skills/get': ({ uri }) => (uri === entry.uri ? { skill: entry } : undefined),
