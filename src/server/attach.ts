@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server';
-import { isUriProblem, skillRootOf } from '../catalog/uri.ts';
+import { isUriProblem, skillRootOf, toTreePath } from '../catalog/uri.ts';
 import { type ServeOptions, SkillDirectory } from './directory.ts';
 
 /**
@@ -37,9 +37,10 @@ export async function attachSkill(
     rest.onWarning?.(warning);
   };
   const skills = await SkillDirectory.open(directory, true, { ...rest, prefix: skillPath, onWarning });
+  const treePath = toTreePath({ scheme: 'skill', segments: skillPath.split('/').filter(Boolean) });
   const served = skills.skills.some(({ uri }) => {
     const root = skillRootOf(uri);
-    return !isUriProblem(root) && root.treePath === skillPath;
+    return !isUriProblem(root) && root.treePath === treePath;
   });
   if (!served) {
     throw new TypeError(`${directory} cannot be served at ${skillPath}: ${reasons[0] ?? 'it has no SKILL.md'}`);

@@ -3,8 +3,10 @@ import { DIRECTORY_MIME_TYPE, type Skill } from '@modelcontextprotocol/core/ext/
 import { type McpServer, ProtocolError, ProtocolErrorCode, type Resource } from '@modelcontextprotocol/server';
 import { type SkillReadResult, type SkillSource, SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 import type { SkillLimits } from '../catalog/types.ts';
+import { isUriProblem, skillRootOf } from '../catalog/uri.ts';
 import { mimeTypeOf } from './mime-types.ts';
-import { digestOf, type ScanOptions, type ScanWarning, type Snapshot, scan } from './scan.ts';
+import { digestOf, distrust, isCurrent, type ScanOptions, type Snapshot, scan } from './scan.ts';
+import { reasonOf, type ScanWarning } from './walk.ts';
 
 export interface ServeOptions {
   /** Organisational prefix: `acme` serves `skill://acme/<path>/…`. Default none. */
@@ -19,15 +21,16 @@ export interface ServeOptions {
   readonly onWarning?: (warning: ScanWarning) => void;
 }
 
-/** Snapshots whose pages can still be asked for. */
-const GENERATIONS = 8;
-
 /** Times a file that changes while it is read is tried again. */
 const ATTEMPTS = 5;
 
+/** Milliseconds between two looks at a watched directory. */
+const LOOK_EVERY = 2000;
+
 /**
  * A directory of skills as a source for the SDK's Skills extension. What is served is always one snapshot: bytes that are
- * no longer those of the published entry are not sent for it, but lead to a new snapshot (SRV-3).
+ * no longer those of the published entry are not sent for it, but lead to a new snapshot (SRV-3). Errors are the
+ * protocol's: -32602 for what is not there, -32603 for what cannot be read.
  */
 export class SkillDirectory {
   /** The SDK's view of the directory. */
@@ -36,16 +39,24 @@ export class SkillDirectory {
   readonly #options: ScanOptions;
   readonly #pageSize: number;
   readonly #warn: (warning: ScanWarning) => void;
-  readonly #servers = new Set<McpServer>();
-  readonly #generations = new Map<number, Snapshot>();
-  #generation = 0;
-  #scanning: Promise<Snapshot> | undefined;
+  readonly #listeners = new Set<() => void>();
+  #snapshot: Snapshot;
+  #idle: Promise<void> = Promise.resolve();
+  #next: Promise<Snapshot> | undefined;
 
-  private constructor(options: ScanOptions, { pageSize, ttlMs, onWarning }: ServeOptions) {
+  private constructor(options: ScanOptions, snapshot: Snapshot, { pageSize, ttlMs, onWarning }: ServeOptions) {
     this.#options = options;
+    this.#snapshot = snapshot;
     this.#pageSize = pageSize ?? 100;
     this.#warn = onWarning ?? (({ path, message }) => void process.stderr.write(`skillfs: ${path}: ${message}\n`));
-    this.source = this.#source();
+    for (const warning of snapshot.warnings) this.#warn(warning);
+    this.source = {
+      list: ({ cursor }) => this.#list(cursor),
+      get: (uri) => this.#get(uri),
+      read: (uri) => this.#read(uri),
+      readDirectory: async (uri) => childrenOf(await this.#scan(), uri),
+      listResources: async () => (await this.#scan()).skills.map(resourceOf),
+    };
     this.#extension = new SkillsExtension({
       source: this.source,
       cacheHint: { ttlMs: ttlMs ?? 0, cacheScope: 'private' },
@@ -53,115 +64,119 @@ export class SkillDirectory {
     });
   }
 
-  /** @throws what the file system gives when the directory cannot be read */
+  /**
+   * @param single whether only the skill at `directory` itself is published, and those nested in it
+   * @throws what the file system gives when the directory cannot be read
+   */
   static async open(directory: string, single: boolean, options: ServeOptions): Promise<SkillDirectory> {
     const { prefix = '', limits } = options;
-    const opened = new SkillDirectory(
-      {
-        directory,
-        prefix: prefix.replace(/^\/+|\/+$/g, ''),
-        single,
-        limits: { files: limits?.files ?? 512, bytes: limits?.bytes ?? 16 * 1024 * 1024, over: 'refuse' },
-      },
-      options,
-    );
-    await opened.#scan();
-    return opened;
+    const { files = 512, bytes = 16 * 1024 * 1024 } = limits ?? {};
+    const scanned: ScanOptions = { directory, prefix, single, limits: { files, bytes, over: 'refuse' } };
+    return new SkillDirectory(scanned, await scan(scanned), options);
   }
 
-  /** The entries that are published now. */
+  /** The entries that are published now, sorted by URI. */
   get skills(): readonly Skill[] {
-    return this.#current.skills;
+    return this.#snapshot.skills;
   }
 
+  /**
+   * Publishes the skills on a server that is not connected yet. While it is, it is told of changes
+   * (`resources/list_changed`).
+   */
   attach(server: McpServer): void {
     this.#extension.attach(server);
-    this.#servers.add(server);
+    const off = this.onChange(() => {
+      if (server.isConnected()) server.server.sendResourceListChanged().catch(ignore);
+    });
     const closed = server.server.onclose;
     server.server.onclose = () => {
-      this.#servers.delete(server);
+      off();
       closed?.();
     };
   }
 
-  get #current(): Snapshot {
-    return this.#generations.get(this.#generation) as Snapshot;
+  /**
+   * Calls `listener` whenever the published entries have changed. Changes are found when a client asks, and by
+   * {@link watch}.
+   *
+   * @returns a function that ends it
+   */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
-  #source(): SkillSource {
-    return {
-      list: async ({ cursor }) => {
-        const [generation, start] = cursor === undefined ? await this.#firstPage() : this.#page(cursor);
-        const skills = (this.#generations.get(generation) as Snapshot).skills;
-        const end = start + this.#pageSize;
-        return {
-          skills: skills.slice(start, end),
-          ...(end < skills.length && { nextCursor: `${generation}.${end}` }),
-        };
-      },
-      get: async (uri) => (await this.#scan()).skills.find((skill) => skill.uri === uri),
-      read: (uri) => this.#read(uri),
-      readDirectory: async (uri) => childrenOf(await this.#scan(), uri),
-      listResources: async () => (await this.#scan()).skills.map(resourceOf),
-    };
+  /**
+   * Looks for changes every two seconds, so that clients hear of them before they ask. Keeps no process alive.
+   *
+   * @returns a function that ends it
+   */
+  watch(): () => void {
+    const timer = setInterval(() => {
+      // A directory that cannot be read is reported to whoever asks for it.
+      if (this.#listeners.size > 0) this.#scan().catch(ignore);
+    }, LOOK_EVERY).unref();
+    return () => clearInterval(timer);
   }
 
-  async #firstPage(): Promise<readonly [number, number]> {
-    await this.#scan();
-    return [this.#generation, 0];
-  }
-
-  #page(cursor: string): readonly [number, number] {
-    const [generation = Number.NaN, start = Number.NaN] = cursor.split('.').map(Number);
-    if (!this.#generations.has(generation) || !Number.isSafeInteger(start) || start < 0) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `the cursor ${JSON.stringify(cursor)} is not valid any more`,
-      );
+  /** A cursor is the last URI of the page before, so that a change between two pages neither ends nor repeats a listing. */
+  async #list(cursor: string | undefined): Promise<{ skills: Skill[]; nextCursor?: string }> {
+    if (cursor !== undefined && isUriProblem(skillRootOf(cursor))) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${JSON.stringify(cursor)} is no cursor of this server`);
     }
-    return [generation, start];
+    const { skills } = cursor === undefined ? await this.#scan() : this.#snapshot;
+    const rest = cursor === undefined ? skills : skills.filter(({ uri }) => uri > cursor);
+    const page = rest.slice(0, this.#pageSize);
+    const last = page.at(-1);
+    return { skills: page, ...(last !== undefined && page.length < rest.length && { nextCursor: last.uri }) };
+  }
+
+  async #get(uri: string): Promise<Skill | undefined> {
+    const snapshot = this.#snapshot;
+    const root = snapshot.files.get(uri)?.below.replace(/SKILL\.md$/, '');
+    const current = root !== undefined && (await isCurrent(this.#options, snapshot, root));
+    return (current ? snapshot : await this.#scan()).skills.find((skill) => skill.uri === uri);
   }
 
   async #read(uri: string): Promise<SkillReadResult | undefined> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const file = this.#current.files.get(uri) ?? (await this.#scan()).files.get(uri);
+      const file = this.#snapshot.files.get(uri) ?? (await this.#scan()).files.get(uri);
       if (file === undefined) return undefined;
       const bytes = await readFile(file.path).catch(() => undefined);
       if (bytes !== undefined && bytes.byteLength === file.size && digestOf(bytes) === file.digest) {
         return resultOf(uri, bytes);
       }
+      // Its signature may be the same all the same: not every file system counts time in small steps.
+      this.#snapshot = distrust(this.#snapshot, file);
       await this.#scan();
     }
     throw new ProtocolError(ProtocolErrorCode.InternalError, `${uri} keeps changing while it is read; ask again`);
   }
 
-  /** Looks at the directory again; whoever asks meanwhile shares the look. */
+  /** Looks at the directory again. Whoever asks before the look has begun shares it; later ones share the next. */
   #scan(): Promise<Snapshot> {
-    this.#scanning ??= this.#rescan().finally(() => {
-      this.#scanning = undefined;
+    this.#next ??= this.#idle.then(() => {
+      this.#next = undefined;
+      const look = this.#rescan();
+      this.#idle = look.then(ignore, ignore);
+      return look;
     });
-    return this.#scanning;
+    return this.#next;
   }
 
   async #rescan(): Promise<Snapshot> {
-    const before = this.#generations.get(this.#generation);
-    let snapshot: Snapshot;
-    try {
-      snapshot = await scan(this.#options, before);
-    } catch (error) {
-      if (before === undefined) throw error;
-      const message = error instanceof Error ? error.message : String(error);
-      throw new ProtocolError(ProtocolErrorCode.InternalError, `the served directory cannot be read: ${message}`);
-    }
+    const before = this.#snapshot;
+    const snapshot = await scan(this.#options, before).catch((error: unknown) => {
+      const message = `the served directory cannot be read: ${reasonOf(error)}`;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, message);
+    });
     if (snapshot === before) return snapshot;
-    this.#generations.set(++this.#generation, snapshot);
-    this.#generations.delete(this.#generation - GENERATIONS);
-    const told = new Set(before?.warnings.map(({ path, message }) => `${path}\n${message}`));
-    for (const warning of snapshot.warnings) {
-      if (!told.has(`${warning.path}\n${warning.message}`)) this.#warn(warning);
-    }
-    if (before !== undefined)
-      for (const server of this.#servers) if (server.isConnected()) server.sendResourceListChanged();
+    this.#snapshot = snapshot;
+    const told = new Set(before.warnings.map(({ path, message }) => `${path}\n${message}`));
+    for (const warning of snapshot.warnings) if (!told.has(`${warning.path}\n${warning.message}`)) this.#warn(warning);
+    if (JSON.stringify(snapshot.skills) !== JSON.stringify(before.skills))
+      for (const listener of this.#listeners) listener();
     return snapshot;
   }
 }
@@ -183,22 +198,18 @@ function resourceOf({ uri, frontmatter }: Skill): Resource {
   return { uri, name: frontmatter.name, description: frontmatter.description, mimeType: 'text/markdown' };
 }
 
-function childrenOf(snapshot: Snapshot, uri: string): { resources: Resource[] } | undefined {
+function childrenOf({ files }: Snapshot, uri: string): { resources: Resource[] } | undefined {
   const prefix = uri.endsWith('/') ? uri : `${uri}/`;
   const children = new Map<string, Resource>();
-  for (const file of snapshot.files.values()) {
+  for (const file of files.values()) {
     if (!file.uri.startsWith(prefix)) continue;
     const [segment = '', ...deeper] = file.uri.slice(prefix.length).split('/');
-    const child = prefix + segment;
-    const name = decodeURIComponent(segment);
-    if (deeper.length > 0) children.set(child, { uri: child, name, mimeType: DIRECTORY_MIME_TYPE });
-    else
-      children.set(child, {
-        uri: child,
-        name,
-        size: file.size,
-        mimeType: mimeTypeOf(child) ?? 'application/octet-stream',
-      });
+    const child = { uri: prefix + segment, name: decodeURIComponent(segment) };
+    const mimeType = deeper.length > 0 ? DIRECTORY_MIME_TYPE : mimeTypeOf(child.uri);
+    const size = deeper.length > 0 ? undefined : file.size;
+    children.set(child.uri, { ...child, ...(mimeType && { mimeType }), ...(size !== undefined && { size }) });
   }
   return children.size === 0 ? undefined : { resources: [...children.values()] };
 }
+
+function ignore(): void {}

@@ -1,7 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { localhostHostValidation, localhostOriginValidation, toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { hostHeaderValidation, originValidation, toNodeHandler } from '@modelcontextprotocol/node';
+import {
+  createMcpHandler,
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  McpServer,
+} from '@modelcontextprotocol/server';
 import { serveStdio as serveOverStdio } from '@modelcontextprotocol/server/stdio';
 import { type ServeOptions, SkillDirectory } from './directory.ts';
 
@@ -43,8 +48,16 @@ export async function skillsServer(
 export async function serveStdio(directory: string, options: ServeOptions = {}): Promise<SkillServer> {
   const { directory: opened, create } = await skillsServer(directory, options);
   const handle = serveOverStdio(create);
+  const unwatch = opened.watch();
   const closed = new Promise<void>((resolve) => process.stdin.once('close', resolve).once('end', resolve));
-  return { skills: opened.skills.length, closed, close: () => handle.close() };
+  return {
+    skills: opened.skills.length,
+    closed,
+    async close() {
+      unwatch();
+      await handle.close();
+    },
+  };
 }
 
 /**
@@ -61,24 +74,28 @@ export async function serveHttp(
   const { port = 0, host = '127.0.0.1', ...rest } = options;
   const { directory: opened, create } = await skillsServer(directory, rest);
   const handler = createMcpHandler(create);
+  opened.onChange(() => handler.notify.resourcesChanged());
   const answer = toNodeHandler(handler);
-  const [validHost, validOrigin] = [localhostHostValidation(), localhostOriginValidation()];
+  const authority = host.includes(':') ? `[${host}]` : host;
+  const validHost = hostHeaderValidation([...localhostAllowedHostnames(), authority]);
+  const validOrigin = originValidation([...localhostAllowedOrigins(), authority]);
   const server = createServer((request, response) => {
     if (!validHost(request, response) || !validOrigin(request, response)) return;
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    if (pathname === '/mcp') void answer(request as Parameters<typeof answer>[0], response);
+    if (request.url?.split('?', 1)[0] === '/mcp') void answer(request as Parameters<typeof answer>[0], response);
     else response.writeHead(404, { 'content-type': 'text/plain' }).end('The MCP endpoint is /mcp\n');
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, () => resolve());
   });
   const { port: taken } = server.address() as AddressInfo;
+  const unwatch = opened.watch();
   const closed = new Promise<void>((resolve) => server.once('close', resolve));
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}/mcp`,
+    url: `http://${authority}:${taken}/mcp`,
     skills: opened.skills.length,
     closed,
     async close() {
+      unwatch();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await handler.close();
