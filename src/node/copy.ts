@@ -1,38 +1,91 @@
-import { dirname, join } from 'node:path';
+import type { CopyOptions, CopySyncOptions } from 'node:fs';
+import { constants as system } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { isPromise } from 'node:util/types';
 import type { Op } from '../base/op.ts';
 import { type Context, locate } from './context.ts';
 import { codedError, nodeError, systemError } from './errors.ts';
-import { type Forms, forms } from './forms.ts';
+import { callbackIn, deliver, type Forms, type Fs, type FsPromises, forms } from './forms.ts';
 import { checkedByNode, NOWHERE, native } from './native.ts';
-import { asBuffer, spelledPath } from './paths.ts';
+import { spelledPath } from './paths.ts';
 
-interface CopyOptions {
-  readonly recursive?: boolean;
-  readonly force?: boolean;
-  readonly errorOnExist?: boolean;
-  readonly preserveTimestamps?: boolean;
-  readonly filter?: (source: string, destination: string) => boolean;
-  readonly mode?: number;
-}
-
+/** As in the mount. */
 const FILE_MODE = 0o444;
-/** A directory on the real disk has to take its files. */
+/** Unlike in the mount: a directory on the real disk has to take its files. */
 const DIRECTORY_MODE = 0o755;
 
-export function copyFileForms(context: Context): Forms<'copyFile'> {
-  return forms(context.driver, 'copyFile', (source, destination, mode) => {
-    const from = spelledPath(source, (bad) => native.copyFileSync(bad, ''));
-    const to = spelledPath(destination, (bad) => native.copyFileSync('', bad));
-    if (mode !== undefined && mode !== null) checkedByNode(() => native.copyFileSync(NOWHERE, NOWHERE, mode as number));
-    return copyFile(context, from, to, ((mode ?? 0) as number) & native.constants.COPYFILE_EXCL);
-  });
+/** Something to copy: from a path of the mount to one of the real disk. */
+interface Copy {
+  readonly from: string;
+  readonly to: string;
 }
 
-function* copyFile({ core, owns }: Context, from: string, to: string, exclusive: number): Op<void> {
+interface CopyForms {
+  readonly copyFile: Forms<'copyFile'>;
+  readonly cp: Forms<'cp'>;
+}
+
+/** Copies out of the mount, to the real disk. Node's own functions would look for the source on the real disk as well. */
+export function copyForms(context: Context): CopyForms {
+  const { driver } = context;
+
+  const copyFile = forms(driver, 'copyFile', (source, destination, mode) => {
+    const copy = copyArguments(source, destination, native.copyFileSync);
+    if (mode !== undefined) checkedByNode(() => native.copyFileSync(NOWHERE, NOWHERE, mode as number));
+    return copyContent(context, copy, (Number(mode ?? 0) & native.constants.COPYFILE_EXCL) !== 0);
+  });
+
+  const cpSync = (source: unknown, destination: unknown, given?: unknown) => {
+    const { filter, ...options } = copyOptions(given) as CopySyncOptions;
+    const copies = [copyArguments(source, destination, native.cpSync)];
+    for (let copy = copies.shift(); copy !== undefined; copy = copies.shift()) {
+      const wanted = filter === undefined || filter(copy.from, copy.to);
+      if (isPromise(wanted)) throw filterError();
+      if (wanted) copies.unshift(...driver.sync(copyOne(context, copy, options)));
+    }
+  };
+
+  const cpPromise = async (source: unknown, destination: unknown, given?: unknown) => {
+    const { filter, ...options } = copyOptions(given);
+    const copies = [copyArguments(source, destination, native.cpSync)];
+    for (let copy = copies.shift(); copy !== undefined; copy = copies.shift()) {
+      const wanted = filter === undefined || (await filter(copy.from, copy.to));
+      if (wanted) copies.unshift(...(await driver.async(copyOne(context, copy, options))));
+    }
+  };
+
+  const cpCallback = (...args: unknown[]) => {
+    const { at, done } = callbackIn('cp', args);
+    const [source, destination, options] = args.slice(0, at);
+    copyArguments(source, destination, native.cpSync);
+    copyOptions(options);
+    deliver(cpPromise(source, destination, options), done);
+  };
+
+  const cp = { sync: cpSync as Fs['cpSync'], callback: cpCallback as Fs['cp'], promise: cpPromise as FsPromises['cp'] };
+  return { copyFile, cp };
+}
+
+/** @throws what Node throws for what is no path */
+function copyArguments(source: unknown, destination: unknown, nodes: (from: never, to: never) => void): Copy {
+  const from = spelledPath(source, (bad) => nodes(bad, destination as never));
+  return { from, to: spelledPath(destination, (bad) => nodes(NOWHERE as never, bad)) };
+}
+
+/** @throws what Node throws for options it does not take; the filter is not called */
+function copyOptions(given: unknown): CopyOptions {
+  if (given === undefined) return {};
+  const quiet = typeof given === 'object' && given !== null && typeof (given as CopyOptions).filter === 'function';
+  checkedByNode(() => native.cpSync(NOWHERE, NOWHERE, (quiet ? { ...given, filter: undefined } : given) as object));
+  return given as CopyOptions;
+}
+
+function* copyContent({ core, owns }: Context, { from, to }: Copy, exclusive: boolean): Op<void> {
   try {
     const { bytes } = yield* core.read(yield* locate(core, from));
-    if (owns(to)) throw systemError('EROFS', 'copyfile', { path: from, dest: to });
-    native.writeFileSync(to, asBuffer(bytes), { flag: exclusive === 0 ? 'w' : 'wx', mode: FILE_MODE });
+    if (owns(resolve(to))) throw systemError('EROFS', 'copyfile', { path: from, dest: to });
+    native.writeFileSync(to, bytes, { flag: exclusive ? 'wx' : 'w', mode: FILE_MODE });
+    native.chmodSync(to, FILE_MODE);
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' && code !== undefined) throw systemError(code, 'copyfile', { path: from, dest: to });
@@ -40,74 +93,65 @@ function* copyFile({ core, owns }: Context, from: string, to: string, exclusive:
   }
 }
 
-/** One thing to make on the real disk. */
-interface Copy {
-  readonly from: string;
-  readonly to: string;
-  /** A file's content; a directory where there is none. */
-  readonly bytes: Uint8Array | undefined;
-  readonly mtimeMs: number;
-}
-
-/**
- * Copies files and trees of the mount to the real disk. Node's own `cp` would go around the facade; files keep their
- * mode, directories become writable by their owner.
- */
-export function cpForms(context: Context): Forms<'cp'> {
-  const prepare = (source: unknown, destination: unknown, given: unknown) => {
-    const from = spelledPath(source, (bad) => native.copyFileSync(bad, ''));
-    const to = spelledPath(destination, (bad) => native.copyFileSync('', bad));
-    checkedByNode(() => native.cpSync(NOWHERE, NOWHERE, given as never));
-    return { from, to, options: (given ?? {}) as CopyOptions };
-  };
-  const made = forms(context.driver, 'cp', (source, destination, given) => {
-    const { from, to, options } = prepare(source, destination, given);
-    return cp(context, from, to, options);
-  });
-  return made;
-}
-
-function* cp(context: Context, from: string, to: string, options: CopyOptions): Op<void> {
+/** Copies a file, or makes a directory. @returns what is to be copied into it */
+function* copyOne(context: Context, copy: Copy, options: Omit<CopyOptions, 'filter'>): Op<Copy[]> {
   const { core, owns } = context;
+  const { from, to } = copy;
   try {
-    const found = yield* locate(core, from);
-    const { kind } = yield* core.stat(found);
-    if (kind === 'directory' && options.recursive !== true) {
-      throw codedError('ERR_FS_EISDIR', `Recursive option not enabled, cannot copy a directory: ${from}`);
+    const at = yield* locate(core, from);
+    const { kind, mtimeMs } = yield* core.stat(at);
+    if (owns(resolve(to))) throw systemError('EROFS', 'cp', { path: from, dest: to });
+    if (kind === 'directory' && options.recursive !== true) throw cpError('ERR_FS_EISDIR', copy);
+    const there = native.lstatSync(to, { throwIfNoEntry: false });
+    if (there !== undefined && there.isDirectory() !== (kind === 'directory')) {
+      throw cpError(kind === 'directory' ? 'ERR_FS_CP_DIR_TO_NON_DIR' : 'ERR_FS_CP_NON_DIR_TO_DIR', copy);
     }
-    if (owns(to)) throw systemError('EROFS', 'cp', { path: from, dest: to });
-    for (const copy of yield* plan(context, found, to, options)) place(copy, options);
+    if (kind === 'directory') {
+      native.mkdirSync(to, { recursive: true, mode: DIRECTORY_MODE });
+      const entries = yield* core.readdir(at);
+      return entries.map(({ name }) => ({ from: join(from, name), to: join(to, name) }));
+    }
+    if (there !== undefined && options.force === false) {
+      if (options.errorOnExist === true) throw cpError('ERR_FS_CP_EEXIST', copy);
+      return [];
+    }
+    native.mkdirSync(dirname(to), { recursive: true });
+    if (there !== undefined) native.unlinkSync(to);
+    yield* copyContent(context, copy, true);
+    if (options.preserveTimestamps === true) native.utimesSync(to, mtimeMs / 1000, mtimeMs / 1000);
+    return [];
   } catch (error) {
-    throw nodeError(error, 'cp', from, to);
+    throw nodeError(error, 'lstat', from);
   }
 }
 
-/** Everything to be copied, in the order it is made in; read before anything is written, so that a failure leaves nothing. */
-function* plan({ core }: Context, from: string, to: string, options: CopyOptions): Op<readonly Copy[]> {
-  const { filter } = options;
-  if (filter !== undefined && !filter(from, to)) return [];
-  const { kind, mtimeMs } = yield* core.stat(from);
-  if (kind === 'file') return [{ from, to, bytes: (yield* core.read(from)).bytes, mtimeMs }];
-  const copies: Copy[] = [{ from, to, bytes: undefined, mtimeMs }];
-  for (const { name } of yield* core.readdir(from)) {
-    copies.push(...(yield* plan({ core } as Context, join(from, name), join(to, name), options)));
-  }
-  return copies;
+/** Node's own refusals of `cp`: what they begin with, the code they stand for, and what they say. */
+const CP_ERRORS = {
+  ERR_FS_EISDIR: ['Path is a directory', 'EISDIR', ({ from }: Copy) => `${from} is a directory (not copied)`],
+  ERR_FS_CP_DIR_TO_NON_DIR: [
+    'Cannot overwrite non-directory with directory',
+    'EISDIR',
+    ({ from, to }: Copy) => `cannot overwrite non-directory ${to} with directory ${from}`,
+  ],
+  ERR_FS_CP_NON_DIR_TO_DIR: [
+    'Cannot overwrite directory with non-directory',
+    'ENOTDIR',
+    ({ from, to }: Copy) => `cannot overwrite directory ${to} with non-directory ${from}`,
+  ],
+  ERR_FS_CP_EEXIST: ['Target already exists', 'EEXIST', ({ to }: Copy) => `${to} already exists`],
+} as const;
+
+function cpError(code: keyof typeof CP_ERRORS, copy: Copy): Error {
+  const [prefix, means, say] = CP_ERRORS[code];
+  const message = say(copy);
+  const path = code === 'ERR_FS_EISDIR' ? copy.from : copy.to;
+  const info = { message, path, syscall: 'cp', errno: system.errno[means], code: means };
+  const error = codedError(code, `${prefix}: cp returned ${means} (${message}) ${path}`);
+  Object.defineProperty(error, 'name', { value: 'SystemError', configurable: true, writable: true });
+  return Object.assign(error, { info, errno: info.errno, syscall: 'cp', path });
 }
 
-function place({ from, to, bytes, mtimeMs }: Copy, options: CopyOptions): void {
-  if (bytes === undefined) {
-    native.mkdirSync(to, { recursive: true, mode: DIRECTORY_MODE });
-    return;
-  }
-  const { force = true, errorOnExist = false, mode = 0 } = options;
-  native.mkdirSync(dirname(to), { recursive: true });
-  if (native.existsSync(to)) {
-    if (errorOnExist && !force) throw codedError('ERR_FS_CP_EEXIST', `Target already exists: cp ${from} -> ${to}`);
-    if (!force) return;
-    if ((mode & native.constants.COPYFILE_EXCL) !== 0) throw systemError('EEXIST', 'cp', { path: from, dest: to });
-    native.rmSync(to);
-  }
-  native.writeFileSync(to, asBuffer(bytes), { flag: 'wx', mode: FILE_MODE });
-  if (options.preserveTimestamps === true) native.utimesSync(to, mtimeMs / 1000, mtimeMs / 1000);
+function filterError(): Error {
+  const message = 'Expected boolean to be returned from the "filter" function but got an instance of Promise.';
+  return Object.assign(new TypeError(message), { code: 'ERR_INVALID_RETURN_VALUE' });
 }

@@ -4,12 +4,13 @@ import type { Driver } from '../vfs/read-fs.ts';
 import { codedError } from './errors.ts';
 import { deliver } from './forms.ts';
 import { native } from './native.ts';
+import type { Name } from './paths.ts';
 
 type Callback<T> = (error: Error | null, value?: T) => void;
 
 /** An open directory, which behaves as Node's `Dir` and is one for `instanceof`. */
 export class Dir {
-  readonly #path: string | Buffer;
+  readonly #path: Name;
   readonly #driver: Driver;
   /** The entries of the walk's next directory, until there is none. */
   readonly #more: () => Op<Dirent[] | undefined>;
@@ -20,14 +21,14 @@ export class Dir {
   #last: Promise<unknown> = Promise.resolve();
   #pending = 0;
 
-  constructor(path: string | Buffer, entries: Dirent[], driver: Driver, more: () => Op<Dirent[] | undefined>) {
+  constructor(path: Name, entries: Dirent[], driver: Driver, more: () => Op<Dirent[] | undefined>) {
     this.#path = path;
     this.#entries = entries;
     this.#driver = driver;
     this.#more = more;
   }
 
-  get path(): string | Buffer {
+  get path(): Name {
     return this.#path;
   }
 

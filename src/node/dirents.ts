@@ -1,8 +1,7 @@
 import { constants, type Dirent } from 'node:fs';
 import type { DirEntry } from '../vfs/read-fs.ts';
 import { native } from './native.ts';
-
-type Name = string | Buffer;
+import type { Name } from './paths.ts';
 
 /** Node's class, with the arguments all its versions take. */
 const NodeDirent = native.Dirent as unknown as new (name: Name, type: number, parentPath: Name) => Dirent;

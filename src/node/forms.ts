@@ -15,7 +15,7 @@ export interface Forms<Name extends string> {
 }
 
 /** Checks its arguments, and throws at once what Node throws for them; what it returns does the work. */
-export type Prepare = (first: unknown, second: unknown, third: unknown) => Op<unknown>;
+export type Prepare<Options> = (first: unknown, second: Options | undefined, third: unknown) => Op<unknown>;
 
 type Callback = (error: unknown, value?: unknown) => void;
 
@@ -24,15 +24,15 @@ type Callback = (error: unknown, value?: unknown) => void;
  *
  * @param signalOf finds the signal that ends the asynchronous forms, in the second argument
  */
-export function forms<Name extends string>(
+export function forms<Name extends string, Options = unknown>(
   driver: Driver,
   name: Name,
-  prepare: Prepare,
-  signalOf?: (options: unknown) => AbortSignal | undefined,
+  prepare: Prepare<Options>,
+  signalOf?: (options: Options | undefined) => AbortSignal | undefined,
 ): Forms<Name> {
-  const sync = (first: unknown, second?: unknown, third?: unknown) => driver.sync(prepare(first, second, third));
+  const sync = (first: unknown, second?: Options, third?: unknown) => driver.sync(prepare(first, second, third));
 
-  const promise = async (first: unknown, second?: unknown, third?: unknown) => {
+  const promise = async (first: unknown, second?: Options, third?: unknown) => {
     const op = prepare(first, second, third);
     const signal = signalOf?.(second);
     return signal === undefined ? driver.async(op) : abortable(driver, op, signal);
@@ -40,8 +40,9 @@ export function forms<Name extends string>(
 
   const callback = (...args: unknown[]) => {
     const { at, done } = callbackIn(name, args);
-    const op = prepare(args[0], at > 1 ? args[1] : undefined, at > 2 ? args[2] : undefined);
-    const signal = at > 1 ? signalOf?.(args[1]) : undefined;
+    const options = (at > 1 ? args[1] : undefined) as Options | undefined;
+    const op = prepare(args[0], options, at > 2 ? args[2] : undefined);
+    const signal = signalOf?.(options);
     deliver(signal === undefined ? driver.async(op) : abortable(driver, op, signal), done);
   };
 

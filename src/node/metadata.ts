@@ -1,13 +1,18 @@
+import type { BigIntStats, Stats } from 'node:fs';
+import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../base/fault.ts';
 import type { Op } from '../base/op.ts';
+import type { Stat } from '../vfs/read-fs.ts';
 import { type Context, locate } from './context.ts';
-import { encodeName, encodingOf } from './encodings.ts';
+import { encodeName, encodingOf, type NameEncoding } from './encodings.ts';
 import { isAbsence, nodeError } from './errors.ts';
-import { type Forms, forms } from './forms.ts';
+import { callbackIn, type Forms, type Fs, forms } from './forms.ts';
 import { checkedByNode, NOWHERE, native } from './native.ts';
-import { isNormal, spelledPath } from './paths.ts';
+import { isNormal, isUrl, resolvePath, spelledPath } from './paths.ts';
 import { statfsOf, statsOf } from './stats.ts';
+
+const { W_OK, X_OK } = native.constants;
 
 interface StatOptions {
   readonly bigint?: boolean;
@@ -26,97 +31,86 @@ const quietBelowFiles = (() => {
 /** There are no links: `lstat` is `stat` under its own name. */
 export function statForms<Name extends 'stat' | 'lstat'>(context: Context, name: Name): Forms<Name> {
   const refuse = native[`${name}Sync`] as (path: never) => unknown;
-  const prepare = (path: unknown, options: unknown): Op<unknown> => {
-    const { bigint = false } = (options ?? {}) as StatOptions;
-    return stat(context, name, spelledPath(path, refuse), bigint);
-  };
-  const made = forms(context.driver, name, prepare);
-  const sync = (path: unknown, options?: StatOptions) => {
-    if (options?.throwIfNoEntry !== false) return (made.sync as (...args: unknown[]) => unknown)(path, options);
-    try {
-      return (made.sync as (...args: unknown[]) => unknown)(path, options);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT' || (code === 'ENOTDIR' && quietBelowFiles)) return undefined;
-      throw error;
-    }
-  };
-  return { ...made, sync } as Forms<Name>;
+  const made = (takesQuiet: boolean) =>
+    forms(context.driver, name, (path, options: StatOptions = {}) => {
+      const quiet = takesQuiet && options.throwIfNoEntry === false;
+      return stat(context, name, spelledPath(path, refuse), options.bigint === true, quiet);
+    });
+  // Later versions of Node take `throwIfNoEntry` in asynchronous calls too; only its source tells.
+  const { callback, promise } = made(String(native[name]).includes('throwIfNoEntry'));
+  return { sync: made(true).sync, callback, promise };
 }
 
-function* stat({ core, owner }: Context, syscall: string, path: string, bigint: boolean): Op<unknown> {
+function* stat(
+  { core, owner }: Context,
+  syscall: string,
+  path: string,
+  bigint: boolean,
+  quiet: boolean,
+): Op<Stats | BigIntStats | undefined> {
   try {
-    return statsOf(yield* core.stat(isNormal(path) ? path : yield* locate(core, path)), owner, bigint);
+    return statsOf(yield* core.stat(isNormal(path) ? path : yield* resolvePath(core, path)), owner, bigint);
   } catch (error) {
+    if (quiet && isAbsence(error) && (quietBelowFiles || error.code === 'ENOENT')) return undefined;
     throw nodeError(error, syscall, path);
   }
 }
 
 export function statfsForms(context: Context): Forms<'statfs'> {
-  return forms(context.driver, 'statfs', (path, options) => {
+  return forms(context.driver, 'statfs', (path, options: StatOptions = {}) => {
     const spelled = spelledPath(path, native.statfsSync);
-    return exists(context, 'statfs', spelled, () => statfsOf((options as StatOptions | undefined)?.bigint === true));
+    return found(context, 'statfs', spelled, () => statfsOf(options.bigint === true));
   });
 }
 
 export function readlinkForms(context: Context): Forms<'readlink'> {
   return forms(context.driver, 'readlink', (path, options) => {
-    const spelled = spelledPath(path, native.readlinkSync);
     encodingOf(options, (bad) => native.readlinkSync(NOWHERE, bad));
-    return exists(context, 'readlink', spelled, () => {
+    return found(context, 'readlink', spelledPath(path, native.readlinkSync), () => {
       throw new Fault('EINVAL');
     });
   });
 }
-
-/** Looks a path up, and then does what no more request is needed for. */
-function* exists<T>({ core }: Context, syscall: string, path: string, then: () => T): Op<T> {
-  try {
-    yield* core.stat(isNormal(path) ? path : yield* locate(core, path));
-    return then();
-  } catch (error) {
-    throw nodeError(error, syscall, path);
-  }
-}
-
-const { W_OK, X_OK } = native.constants;
 
 /** As on a file system that is mounted read-only: nobody may write, and no file may be executed (SEC-1). */
 export function accessForms(context: Context): Forms<'access'> {
   return forms(context.driver, 'access', (path, mode) => {
     const spelled = spelledPath(path, native.accessSync);
     if (mode !== undefined) checkedByNode(() => native.accessSync(NOWHERE, mode as number));
-    return access(context, spelled, (mode ?? 0) as number);
+    const asked = (mode ?? 0) as number;
+    return found(context, 'access', spelled, ({ kind }) => {
+      if ((asked & W_OK) !== 0) throw new Fault('EROFS');
+      if ((asked & X_OK) !== 0 && kind === 'file') throw new Fault('EACCES');
+    });
   });
 }
 
-function* access({ core }: Context, path: string, mode: number): Op<void> {
+/** Looks a path up, and then does what no more request is needed for. */
+function* found<T>({ core }: Context, syscall: string, path: string, then: (stat: Stat) => T): Op<T> {
   try {
-    const { kind } = yield* core.stat(isNormal(path) ? path : yield* locate(core, path));
-    if ((mode & W_OK) !== 0) throw new Fault('EROFS');
-    if ((mode & X_OK) !== 0 && kind === 'file') throw new Fault('EACCES');
+    return then(yield* core.stat(isNormal(path) ? path : yield* resolvePath(core, path)));
   } catch (error) {
-    throw nodeError(error, 'access', path);
+    throw nodeError(error, syscall, path);
   }
 }
 
 export interface ExistsForms {
-  readonly callback: typeof native.exists;
-  readonly sync: typeof native.existsSync;
+  readonly callback: Fs['exists'];
+  readonly sync: Fs['existsSync'];
 }
 
 /** Whether something is there. A failure is not absence, but this function has no way to tell of it other than `false`. */
-export function existsForms(context: Context): ExistsForms {
-  const { core, driver } = context;
-  function* found(path: string): Op<boolean> {
+export function existsForms({ core, driver }: Context): ExistsForms {
+  function* exists(path: string): Op<boolean> {
     try {
-      yield* core.stat(isNormal(path) ? path : yield* locate(core, path));
+      yield* core.stat(isNormal(path) ? path : yield* resolvePath(core, path));
       return true;
-    } catch (error) {
-      if (isAbsence(error)) return false;
-      throw error;
+    } catch {
+      return false;
     }
   }
+
+  /** `undefined` for what is no path, which is nowhere. */
   const spelled = (path: unknown): string | undefined => {
     try {
       return spelledPath(path, native.accessSync);
@@ -124,83 +118,71 @@ export function existsForms(context: Context): ExistsForms {
       return undefined;
     }
   };
-  const answer = async (path: unknown): Promise<boolean> => {
-    const text = spelled(path);
-    return text !== undefined && driver.async(found(text)).catch(() => false);
-  };
-  const callback = (path: unknown, done: (found: boolean) => void) => {
-    if (typeof done !== 'function') native.exists(NOWHERE, done);
-    answer(path).then((is) => process.nextTick(done, is));
-  };
-  Object.defineProperty(callback, 'name', { value: 'exists' });
-  Object.defineProperty(callback, promisify.custom, { value: answer });
+
   const sync = (path: unknown): boolean => {
     const text = spelled(path);
-    if (text === undefined) return false;
-    try {
-      return driver.sync(found(text));
-    } catch {
-      return false;
-    }
+    return text !== undefined && driver.sync(exists(text));
   };
+
+  const promise = async (path: unknown): Promise<boolean> => {
+    const text = spelled(path);
+    return text !== undefined && driver.async(exists(text));
+  };
+
+  const callback = (...args: unknown[]): void => {
+    const { done } = callbackIn('exists', args);
+    void promise(args[0]).then((is) => process.nextTick(done, is));
+  };
+
   Object.defineProperty(sync, 'name', { value: 'existsSync' });
-  return { callback, sync } as unknown as ExistsForms;
+  Object.defineProperty(callback, 'name', { value: 'exists' });
+  Object.defineProperty(callback, promisify.custom, { value: promise });
+  return { sync, callback: callback as ExistsForms['callback'] };
 }
 
 /** There are no links, so that a path that is there is its own real path. */
 export function realpathForms(context: Context): Forms<'realpath'> {
   const direct = forms(context.driver, 'realpath', (path, options) => {
-    const spelled = spelledPath(path, native.realpathSync.native);
     const encoding = encodingOf(options, (bad) => native.realpathSync.native(NOWHERE, bad));
-    return realpath(context, spelled, encoding);
+    return realpath(context, spelledPath(path, native.realpathSync.native), encoding);
   });
-  // Node's own walk: the path is resolved as text first, and an error is of the component that is not there.
+  // Node's own walk goes by the text of whatever it is given.
   const walked = forms(context.driver, 'realpath', (path, options) => {
-    const spelled = spelledPath(path, native.realpathSync);
     const encoding = encodingOf(options, (bad) => native.realpathSync(NOWHERE, bad));
-    return walk(context, spelled, encoding);
+    const text = isUrl(path) ? spelledPath(path, native.realpathSync) : String(path);
+    return walk(context, spelledPath(resolve(text), native.realpathSync), encoding);
   });
   return {
     promise: direct.promise,
     sync: Object.assign(walked.sync, { native: direct.sync }),
     callback: Object.assign(walked.callback, { native: direct.callback }),
-  } as unknown as Forms<'realpath'>;
+  };
 }
 
-function* realpath({ core }: Context, path: string, encoding: ReturnType<typeof encodingOf>): Op<string | Buffer> {
+function* realpath({ core }: Context, path: string, encoding: NameEncoding): Op<string | Buffer> {
   try {
-    const found = yield* locate(core, path);
-    yield* core.stat(found);
-    return encodeName(found, encoding);
+    const at = yield* locate(core, path);
+    yield* core.stat(at);
+    return encodeName(at, encoding);
   } catch (error) {
     throw nodeError(error, 'realpath', path);
   }
 }
 
-function* walk({ core }: Context, path: string, encoding: ReturnType<typeof encodingOf>): Op<string | Buffer> {
-  const absolute = resolveText(path);
+/** `..` was taken out of the text already; what fails is the first component that cannot be looked at. */
+function* walk({ core }: Context, path: string, encoding: NameEncoding): Op<string | Buffer> {
   try {
-    yield* core.stat(absolute);
-    return encodeName(absolute, encoding);
+    yield* core.stat(yield* locate(core, path));
+    return encodeName(path, encoding);
   } catch (error) {
-    const names = absolute.split('/').slice(1);
-    for (let depth = 1; depth <= names.length; depth++) {
-      const component = `/${names.slice(0, depth).join('/')}`;
+    for (let end = path.indexOf('/', 1); end !== -1; end = path.indexOf('/', end + 1)) {
+      const component = path.slice(0, end);
       try {
-        yield* core.stat(component);
-      } catch (cause) {
-        throw nodeError(cause, 'lstat', component);
+        yield* core.stat(yield* locate(core, component));
+      } catch (first) {
+        throw nodeError(first, 'lstat', component);
       }
     }
-    throw nodeError(error, 'lstat', absolute);
+    throw nodeError(error, 'lstat', path);
   }
-}
-
-function resolveText(path: string): string {
-  const names: string[] = path.startsWith('/') ? [] : process.cwd().split('/').filter(Boolean);
-  for (const name of path.split('/')) {
-    if (name === '..') names.pop();
-    else if (name !== '' && name !== '.') names.push(name);
-  }
-  return `/${names.join('/')}`;
 }

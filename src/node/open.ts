@@ -20,7 +20,7 @@ interface Opened {
 }
 
 /** Descriptors and handles are Node's, of private files with the verified bytes; what `stat` says of them is ours. */
-export function open(context: Context, descriptors: Descriptors) {
+export function openForms(context: Context, descriptors: Descriptors) {
   const { core, driver, owner } = context;
 
   function* contentOf(path: string, flags: number | undefined): Op<Opened> {

@@ -7,18 +7,18 @@ import { encodingOf, type NameEncoding } from './encodings.ts';
 import { nodeError } from './errors.ts';
 import { type Forms, forms } from './forms.ts';
 import { NOWHERE, native } from './native.ts';
-import { givenPath, spelledPath } from './paths.ts';
-import { childOf, entryOf, type Listed, parentPath } from './readdir.ts';
+import { givenPath, type Name, spelledPath } from './paths.ts';
+import { directoriesIn, entryOf, type Listed, parentPath } from './readdir.ts';
 
 interface DirOptions {
   readonly encoding: NameEncoding;
   readonly recursive: boolean;
 }
 
-export function opendir(context: Context): Forms<'opendir'> {
+export function opendirForms(context: Context): Forms<'opendir'> {
   const { core, driver } = context;
 
-  function* open(path: string, given: string | Buffer, options: DirOptions): Op<Dir> {
+  function* open(path: string, given: Name, options: DirOptions): Op<Dir> {
     const { encoding, recursive } = options;
     const queue: Listed[] = [];
 
@@ -28,10 +28,7 @@ export function opendir(context: Context): Forms<'opendir'> {
       if (dir === undefined) return undefined;
       try {
         const entries = yield* core.readdir(dir.at);
-        for (const { kind, name } of entries) {
-          if (!recursive || kind !== 'directory') continue;
-          queue.push({ at: childOf(dir.at, name), below: childOf(dir.below, name) });
-        }
+        if (recursive) queue.push(...directoriesIn(dir, entries));
         const parent = parentPath(given, dir.below, encoding);
         return entries.map((entry) => entryOf(entry, parent, encoding));
       } catch (error) {
@@ -44,9 +41,9 @@ export function opendir(context: Context): Forms<'opendir'> {
     } catch (error) {
       throw nodeError(error, 'opendir', path);
     }
-    // What is open goes on with the entries it had when it was opened.
-    const first = yield* next('opendir');
-    return new Dir(given, first ?? [], driver, () => next('scandir'));
+    // An open directory goes on with the entries it had when it was opened.
+    const entries = (yield* next('opendir')) ?? [];
+    return new Dir(given, entries, driver, () => next('scandir'));
   }
 
   return forms(driver, 'opendir', (path, options) => {

@@ -25,16 +25,20 @@ export function spelledPath(path: unknown, refuse: (path: never) => unknown): st
   throw new TypeError('The path is not valid');
 }
 
-/** A path argument as Node gives it back: URLs as paths, `Buffer`s as they are. */
-export function givenPath(path: unknown, spelled: string): string | Buffer {
-  return path instanceof Uint8Array ? asBuffer(path) : spelled;
+/** A name or a path as Node gives it out: as bytes where a program asked for, or gave, bytes. */
+export type Name = string | Uint8Array;
+
+/** A path argument as Node gives it back: URLs as paths, bytes as they are. */
+export function givenPath(path: unknown, spelled: string): Name {
+  return path instanceof Uint8Array ? path : spelled;
 }
 
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function isUrl(value: unknown): value is URL {
+/** Node takes whatever looks like a `URL` for one. */
+export function isUrl(value: unknown): value is URL {
   if (typeof value !== 'object' || value === null) return false;
   const { href, protocol, auth, path } = value as Record<string, unknown>;
   return Boolean(href) && Boolean(protocol) && auth === undefined && path === undefined;

@@ -1,18 +1,18 @@
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import type { Op } from '../base/op.ts';
-import type { DirEntry, ReadFs } from '../vfs/read-fs.ts';
+import type { DirEntry } from '../vfs/read-fs.ts';
 import { type Context, locate } from './context.ts';
 import { direntOf } from './dirents.ts';
 import { encodeName, encodingOf, type NameEncoding } from './encodings.ts';
 import { nodeError } from './errors.ts';
 import { type Forms, forms } from './forms.ts';
-import { NOWHERE, native } from './native.ts';
-import { givenPath, spelledPath } from './paths.ts';
+import { checkedByNode, NOWHERE, native } from './native.ts';
+import { asBuffer, givenPath, type Name, spelledPath } from './paths.ts';
 
-interface ReaddirOptions {
-  readonly withFileTypes?: boolean;
-  readonly recursive?: boolean;
+interface ListOptions {
+  readonly withFileTypes?: unknown;
+  readonly recursive?: unknown;
 }
 
 /** A directory of a walk. */
@@ -23,79 +23,73 @@ export interface Listed {
   readonly below: string;
 }
 
-export function readdir(context: Context): Forms<'readdir'> {
-  const { core, driver } = context;
-
-  function* names(path: string, encoding: NameEncoding, recursive: boolean): Op<(string | Buffer)[]> {
-    const found: (string | Buffer)[] = [];
-    for (const [{ below }, entries] of yield* walked(core, path, recursive)) {
-      for (const { name } of entries) found.push(encodeName(childOf(below, name), encoding));
+/** Listings; recursive ones are breadth first. */
+export function readdirForms(context: Context): Forms<'readdir'> {
+  return forms(context.driver, 'readdir', (path, options) => {
+    const encoding = encodingOf(options, (bad) => native.readdirSync(NOWHERE, bad));
+    const { withFileTypes, recursive } = (
+      typeof options === 'object' && options !== null ? options : {}
+    ) as ListOptions;
+    if (recursive !== undefined && typeof recursive !== 'boolean') {
+      checkedByNode(() => native.readdirSync(NOWHERE, options as object));
     }
-    return found;
-  }
-
-  function* dirents(path: string, given: string | Buffer, encoding: NameEncoding, recursive: boolean): Op<Dirent[]> {
-    const found: Dirent[] = [];
-    for (const [{ below }, entries] of yield* walked(core, path, recursive)) {
-      const parent = parentPath(given, below, encoding);
-      for (const entry of entries) found.push(entryOf(entry, parent, encoding));
-    }
-    return found;
-  }
-
-  return forms(driver, 'readdir', (path, given) => {
-    const encoding = encodingOf(given, (bad) => native.readdirSync(NOWHERE, bad));
-    const options: ReaddirOptions = typeof given === 'object' && given !== null ? given : {};
     const spelled = spelledPath(path, native.readdirSync);
-    const recursive = options.recursive === true;
-    if (options.withFileTypes !== true) return names(spelled, encoding, recursive);
-    return dirents(spelled, givenPath(path, spelled), encoding, recursive);
+    const show = withFileTypes ? showDirents(givenPath(path, spelled), encoding) : showNames(encoding);
+    return list(context, spelled, Boolean(recursive), show);
   });
 }
 
-/** The directories of a walk with their entries, breadth first, as Node's synchronous walk goes. */
-function* walked(
-  core: ReadFs,
-  path: string,
-  recursive: boolean,
-): Op<readonly (readonly [Listed, readonly DirEntry[]])[]> {
+/** What is shown of a directory's entries. */
+type Show = (entries: readonly DirEntry[], below: string) => unknown[];
+
+function showNames(encoding: NameEncoding): Show {
+  return (entries, below) => entries.map(({ name }) => encodeName(childOf(below, name), encoding));
+}
+
+function showDirents(given: Name, encoding: NameEncoding): Show {
+  return (entries, below) => {
+    const parent = parentPath(given, below, encoding);
+    return entries.map((entry) => entryOf(entry, parent, encoding));
+  };
+}
+
+function* list({ core }: Context, path: string, recursive: boolean, show: Show): Op<unknown[]> {
+  let below = '';
   try {
-    return yield* walk(core, yield* locate(core, path), recursive);
+    const at = yield* locate(core, path);
+    const entries = yield* core.readdir(at);
+    const found = show(entries, '');
+    if (!recursive) return found;
+    const queue = directoriesIn({ at, below }, entries);
+    for (let dir = queue.shift(); dir !== undefined; dir = queue.shift()) {
+      below = dir.below;
+      const inside = yield* core.readdir(dir.at);
+      found.push(...show(inside, below));
+      queue.push(...directoriesIn(dir, inside));
+    }
+    return found;
   } catch (error) {
-    throw nodeError(error, 'scandir', path);
+    throw nodeError(error, 'scandir', below === '' ? path : join(path, below));
   }
 }
 
-/** @throws `Fault` */
-export function* walk(
-  core: ReadFs,
-  root: string,
-  recursive: boolean,
-): Op<readonly (readonly [Listed, readonly DirEntry[]])[]> {
-  const found: [Listed, readonly DirEntry[]][] = [];
-  const queue: Listed[] = [{ at: root, below: '' }];
-  for (let dir = queue.shift(); dir !== undefined; dir = queue.shift()) {
-    const entries = yield* core.readdir(dir.at);
-    found.push([dir, entries]);
-    if (!recursive) break;
-    for (const { kind, name } of entries) {
-      if (kind === 'directory') queue.push({ at: childOf(dir.at, name), below: childOf(dir.below, name) });
-    }
-  }
-  return found;
+export function directoriesIn({ at, below }: Listed, entries: readonly DirEntry[]): Listed[] {
+  return entries
+    .filter(({ kind }) => kind === 'directory')
+    .map(({ name }) => ({ at: childOf(at, name), below: childOf(below, name) }));
 }
 
 export function childOf(directory: string, name: string): string {
-  return directory === '' ? name : directory === '/' ? `/${name}` : `${directory}/${name}`;
+  return directory === '' || directory === '/' ? `${directory}${name}` : `${directory}/${name}`;
 }
 
-export function entryOf({ kind, name }: DirEntry, parent: string | Buffer, encoding: NameEncoding): Dirent {
+export function entryOf({ kind, name }: DirEntry, parent: Name, encoding: NameEncoding): Dirent {
   return direntOf(kind, encodeName(name, encoding), parent);
 }
 
 /** The directory an entry says it is in: the path as it was given, and what of the walk lies below it. */
-export function parentPath(given: string | Buffer, below: string, encoding: NameEncoding): string | Buffer {
+export function parentPath(given: Name, below: string, encoding: NameEncoding): Name {
   if (below === '') return given;
-  const path = join(given.toString(), below);
-  return Buffer.isBuffer(given) && encoding === 'buffer' ? Buffer.from(path) : path;
+  if (typeof given !== 'string') return Buffer.from(join(asBuffer(given).toString(), below));
+  return encoding === 'buffer' ? Buffer.from(join(given, below)) : join(given, below);
 }

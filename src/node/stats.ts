@@ -102,3 +102,12 @@ export function statfsOf(bigint: boolean): StatsFs {
   const values = Object.entries({ ...sizes, ...zero }).map(([key, value]) => [key, bigint ? BigInt(value) : value]);
   return Object.assign(Object.create(Object.getPrototypeOf(statfsSample)), Object.fromEntries(values));
 }
+
+const NOTHING: Stat = { kind: 'file', ino: 0, size: 0, mtimeMs: 0 };
+
+/** What watchers are shown of a file that is not there: nothing but zeros. */
+export function absentStats(bigint: boolean): Stats | BigIntStats {
+  const zero = bigint ? 0n : 0;
+  const stats = statsOf(NOTHING, { dev: 0, uid: 0, gid: 0 }, bigint);
+  return Object.assign(stats, { mode: zero, nlink: zero, blksize: zero });
+}

@@ -1,199 +1,234 @@
 import { EventEmitter } from 'node:events';
-import type { FSWatcher, Stats, StatWatcher } from 'node:fs';
-import { posix, resolve } from 'node:path';
-import type { ChangeSource, Context } from './context.ts';
-import { encodeName, encodingOf } from './encodings.ts';
-import { AbortError, nodeError } from './errors.ts';
+import type { FSWatcher, Stats, StatWatcher, WatchOptions } from 'node:fs';
+import { basename, relative, resolve } from 'node:path';
+import type { Op } from '../base/op.ts';
+import type { Stat } from '../vfs/read-fs.ts';
+import { type Context, locate } from './context.ts';
+import { encodeName, encodingOf, type NameEncoding } from './encodings.ts';
+import { AbortError, isAbsence, nodeError } from './errors.ts';
 import type { Fs, FsPromises } from './forms.ts';
 import { checkedByNode, NOWHERE, native } from './native.ts';
-import { spelledPath } from './paths.ts';
-import { statsOf } from './stats.ts';
+import { type Name, spelledPath } from './paths.ts';
+import { absentStats, statsOf } from './stats.ts';
 
-interface WatchOptions {
-  readonly persistent?: boolean;
-  readonly recursive?: boolean;
-  readonly encoding?: BufferEncoding | 'buffer';
-  readonly signal?: AbortSignal;
+interface Watchers extends Pick<Fs, 'watch' | 'watchFile' | 'unwatchFile'> {
+  readonly watchPromise: FsPromises['watch'];
 }
 
-const SILENT: ChangeSource = { subscribe: () => () => undefined };
+type Listener = (...args: unknown[]) => void;
+type FileOptions = { readonly persistent?: boolean; readonly bigint?: boolean; readonly interval?: unknown };
+type Event = { readonly eventType: string; readonly filename: Name };
 
-/** Nothing on a mount changes but by a refresh of a server, which tells of each path. */
-export function watchers(
-  context: Context,
-): Pick<Fs, 'watch' | 'watchFile' | 'unwatchFile'> & { readonly promise: FsPromises['watch'] } {
-  const changes = context.changes ?? SILENT;
-  const polled = new Map<string, FileWatcher>();
+/** A tree changes only as its source of changes tells: nothing is polled. */
+export function watchers(context: Context): Watchers {
+  const { core, driver } = context;
+  const files = new Map<string, FileWatcher>();
 
-  function watch(path: unknown, given?: unknown, listener?: unknown): FSWatcher {
-    const options = (typeof given === 'object' && given !== null ? given : {}) as WatchOptions;
-    const encoding = encodingOf(typeof given === 'function' ? undefined : given, (bad) =>
-      native.readdirSync(NOWHERE, bad),
-    );
-    const spelled = spelledPath(path, (bad) => native.watch(bad));
-    const heard = typeof given === 'function' ? given : listener;
-    try {
-      context.driver.sync(context.core.stat(resolve(spelled)));
-    } catch (error) {
-      throw Object.assign(nodeError(error, 'watch', spelled) as Error, { filename: spelled });
-    }
-    const watcher = new TreeWatcher(changes, resolve(spelled), options, (name) => encodeName(name, encoding));
-    if (typeof heard === 'function') watcher.on('change', heard as (...args: unknown[]) => void);
-    return watcher as unknown as FSWatcher;
+  function* look(path: string): Op<Stat> {
+    return yield* core.stat(yield* locate(core, path));
   }
 
-  async function* watchAll(
-    path: unknown,
-    given?: unknown,
-  ): AsyncGenerator<{ eventType: string; filename: string | Buffer }> {
-    const { signal } = (typeof given === 'object' && given !== null ? given : {}) as WatchOptions;
+  function watch(path: unknown, given?: unknown, listener?: unknown): TreeWatcher {
+    const options = typeof given === 'function' ? undefined : given;
+    const heard = typeof given === 'function' ? given : listener;
+    const spelled = spelledPath(path, native.watch);
+    const encoding = encodingOf(options, (bad) => native.watch(NOWHERE, bad));
+    const { persistent, recursive, signal } = (typeof options === 'object' ? (options ?? {}) : {}) as WatchOptions;
+    checkedByNode(() => native.watch(NOWHERE, { persistent, signal } as WatchOptions));
+    try {
+      driver.sync(look(spelled));
+    } catch (error) {
+      // What cannot be looked at now may well be there.
+      if (isAbsence(error)) throw Object.assign(nodeError(error, 'watch', spelled) as Error, { filename: spelled });
+    }
+    const watcher = new TreeWatcher(context, resolve(spelled), { persistent, recursive, encoding });
+    if (typeof heard === 'function') watcher.on('change', heard as Listener);
+    if (signal?.aborted === true) process.nextTick(() => watcher.close());
+    else signal?.addEventListener('abort', () => watcher.close(), { once: true });
+    return watcher;
+  }
+
+  async function* watchPromise(path: unknown, given?: unknown): AsyncGenerator<Event> {
+    const { signal, ...options } = (typeof given === 'object' && given !== null ? given : {}) as WatchOptions;
     const isAborted = () => signal?.aborted === true;
     if (isAborted()) throw new AbortError(signal?.reason);
-    const watcher = watch(path, given);
-    const queue: { eventType: string; filename: string | Buffer }[] = [];
+    const events: Event[] = [];
     let wake = () => {};
-    watcher.on('change', (eventType, filename) => {
-      queue.push({ eventType, filename: filename as string });
+    const watcher = watch(path, typeof given === 'string' ? given : options, (eventType: string, filename: Name) => {
+      events.push({ eventType, filename });
       wake();
     });
     const aborted = () => wake();
     signal?.addEventListener('abort', aborted);
     try {
-      for (;;) {
-        const next = queue.shift();
-        if (next !== undefined) yield next;
-        else if (isAborted()) throw new AbortError(signal?.reason);
-        else await new Promise<void>((done) => (wake = done));
+      while (!isAborted()) {
+        const event = events.shift();
+        if (event !== undefined) yield event;
+        else await new Promise<void>((resolve) => (wake = resolve));
       }
+      throw new AbortError(signal?.reason);
     } finally {
       signal?.removeEventListener('abort', aborted);
       watcher.close();
     }
   }
 
-  function watchFile(path: unknown, given: unknown, listener?: unknown): StatWatcher {
+  function watchFile(path: unknown, given: unknown, listener?: unknown): FileWatcher {
     const heard = typeof given === 'function' ? given : listener;
-    const spelled = resolve(spelledPath(path, (bad) => native.watchFile(bad, () => undefined)));
-    if (typeof heard !== 'function') native.watchFile(NOWHERE, heard as never);
-    const options = (typeof given === 'object' && given !== null ? given : {}) as {
-      persistent?: boolean;
-      bigint?: boolean;
-    };
-    let watcher = polled.get(spelled);
-    if (watcher === undefined) {
-      watcher = new FileWatcher(changes, context, spelled, options);
-      polled.set(spelled, watcher);
+    const options = (typeof given === 'object' && given !== null ? given : {}) as FileOptions;
+    const spelled = resolve(spelledPath(path, (bad) => native.watchFile(bad, () => {})));
+    // Node looks at the interval, which has no use here, when it begins to watch.
+    if (typeof heard !== 'function' || !isInterval(options.interval)) {
+      native.watchFile(NOWHERE, { ...options, persistent: false } as object, heard as () => void);
     }
-    watcher.on('change', heard as (...args: unknown[]) => void);
-    return watcher as unknown as StatWatcher;
+    const watcher = files.get(spelled) ?? new FileWatcher(context, spelled, () => driver.async(look(spelled)), options);
+    files.set(spelled, watcher);
+    watcher.on('change', heard as Listener);
+    return watcher;
   }
 
   function unwatchFile(path: unknown, listener?: unknown): void {
-    const spelled = resolve(spelledPath(path, (bad) => native.unwatchFile(bad)));
-    const watcher = polled.get(spelled);
+    const spelled = resolve(spelledPath(path, native.unwatchFile));
+    const watcher = files.get(spelled);
     if (watcher === undefined) return;
-    if (typeof listener === 'function') watcher.removeListener('change', listener as () => void);
+    if (typeof listener === 'function') watcher.off('change', listener as Listener);
     else watcher.removeAllListeners('change');
     if (watcher.listenerCount('change') > 0) return;
-    polled.delete(spelled);
+    files.delete(spelled);
     watcher.stop();
   }
 
-  return { watch, watchFile, unwatchFile, promise: watchAll } as unknown as ReturnType<typeof watchers>;
+  return {
+    watch: watch as unknown as Fs['watch'],
+    watchFile: watchFile as unknown as Fs['watchFile'],
+    unwatchFile: unwatchFile as Fs['unwatchFile'],
+    watchPromise: watchPromise as FsPromises['watch'],
+  };
 }
 
-/** Keeps the process alive while it is meant to. */
-class Presence extends EventEmitter {
-  #timer: NodeJS.Timeout | undefined;
+/** Listens to the changes at and below a path, and keeps the process alive while it is meant to. */
+abstract class Watcher extends EventEmitter {
+  readonly #unsubscribe: () => void;
+  readonly #alive: NodeJS.Timeout;
+  #open = true;
 
-  constructor(persistent: boolean) {
+  constructor({ changes }: Context, path: string, persistent = true) {
     super();
-    this.#timer = setInterval(() => undefined, 2 ** 30);
-    if (!persistent) this.#timer.unref();
+    const inside = path === '/' ? '/' : `${path}/`;
+    this.#unsubscribe =
+      changes?.subscribe((changed) => {
+        if (changed === path || changed.startsWith(inside)) this.changed(changed);
+      }) ?? (() => {});
+    this.#alive = setInterval(() => {}, 0x7fffffff);
+    if (!persistent) this.#alive.unref();
+  }
+
+  protected abstract changed(path: string): void;
+
+  get isOpen(): boolean {
+    return this.#open;
   }
 
   ref(): this {
-    this.#timer?.ref();
+    this.#alive.ref();
     return this;
   }
 
   unref(): this {
-    this.#timer?.unref();
+    this.#alive.unref();
     return this;
   }
 
-  protected end(): boolean {
-    if (this.#timer === undefined) return false;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    return true;
+  protected end(event: string): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#unsubscribe();
+    clearInterval(this.#alive);
+    process.nextTick(() => this.emit(event));
   }
 }
 
-class TreeWatcher extends Presence {
-  readonly #unsubscribe: () => void;
+interface TreeOptions {
+  readonly persistent: boolean | undefined;
+  readonly recursive: boolean | undefined;
+  readonly encoding: NameEncoding;
+}
 
-  constructor(changes: ChangeSource, root: string, options: WatchOptions, named: (name: string) => string | Buffer) {
-    super(options.persistent !== false);
-    checkedByNode(() => native.watch(NOWHERE, options as never));
-    this.#unsubscribe = changes.subscribe((changed) => {
-      const below = posix.relative(root, changed);
-      if (changed === root) this.emit('change', 'change', named(posix.basename(root)));
-      else if (!below.startsWith('..') && (options.recursive === true || !below.includes('/'))) {
-        this.emit('change', 'rename', named(below));
-      }
-    });
-    const { signal } = options;
-    if (signal?.aborted === true) process.nextTick(() => this.close());
-    else signal?.addEventListener('abort', () => this.close(), { once: true });
+/**
+ * What `watch` gives. `rename` tells of a name that came, went or stands for something else, `change` of what is at it;
+ * what is there now may be new or not, so both are told of it. Without `recursive`, names further down are told of by
+ * the name they are under.
+ */
+class TreeWatcher extends Watcher implements FSWatcher {
+  readonly #context: Context;
+  readonly #path: string;
+  readonly #options: TreeOptions;
+
+  constructor(context: Context, path: string, options: TreeOptions) {
+    super(context, path, options.persistent);
+    this.#context = context;
+    this.#path = path;
+    this.#options = options;
   }
 
   close(): void {
-    if (!this.end()) return;
-    this.#unsubscribe();
-    process.nextTick(() => this.emit('close'));
+    this.end('close');
+  }
+
+  protected override changed(path: string): void {
+    const { core, driver } = this.#context;
+    const { recursive, encoding } = this.#options;
+    const below = relative(this.#path, path);
+    const shown = below === '' ? basename(this.#path) : recursive ? below : (below.split('/')[0] as string);
+    const tell = (...events: string[]) => {
+      for (const event of events) if (this.isOpen) this.emit('change', event, encodeName(shown, encoding));
+    };
+    driver.async(core.stat(path)).then(
+      () => (below === '' ? tell('change') : tell('rename', 'change')),
+      (error) => (isAbsence(error) || below !== '' ? tell('rename') : tell('change')),
+    );
   }
 }
 
-class FileWatcher extends Presence {
-  readonly #unsubscribe: () => void;
+/** What `watchFile` gives; its listeners get the new and the former stats. */
+class FileWatcher extends Watcher implements StatWatcher {
+  readonly #look: () => Promise<Stat>;
+  readonly #shown: (stat: Stat | undefined) => Stats;
+  /** Looks are taken one after the other. */
+  #last: Promise<Stat | undefined>;
 
-  constructor(
-    changes: ChangeSource,
-    context: Context,
-    path: string,
-    options: { persistent?: boolean; bigint?: boolean },
-  ) {
-    super(options.persistent !== false);
-    const { core, driver, owner } = context;
-    const nothing = { kind: 'file', ino: 0, size: 0, mtimeMs: 0 } as const;
-    const absent = Object.assign(statsOf(nothing, { dev: 0, uid: 0, gid: 0 }, options.bigint === true), {
-      mode: options.bigint === true ? 0n : 0,
-      nlink: options.bigint === true ? 0n : 0,
-      blksize: options.bigint === true ? 0n : 0,
-    }) as Stats;
-    const look = async (): Promise<Stats> =>
-      driver.async(core.stat(path)).then(
-        (stat) => statsOf(stat, owner, options.bigint === true) as Stats,
-        () => absent,
-      );
-    let last: Promise<Stats> = look();
-    // Node tells once of a file that is not there.
-    last.then((first) => first === absent && this.#isOpen && this.emit('change', absent, absent));
-    this.#unsubscribe = changes.subscribe((changed) => {
-      if (changed !== path) return;
-      const before = last;
-      last = look();
-      Promise.all([last, before]).then(([now, then]) => this.#isOpen && this.emit('change', now, then));
+  constructor(context: Context, path: string, look: () => Promise<Stat>, { persistent, bigint = false }: FileOptions) {
+    super(context, path, persistent);
+    this.#look = look;
+    this.#shown = (stat) => (stat === undefined ? absentStats(bigint) : statsOf(stat, context.owner, bigint)) as Stats;
+    this.#last = look().catch((error) => {
+      // Of a file that is not there, Node tells once.
+      if (isAbsence(error)) this.#tell(undefined, undefined);
+      return undefined;
     });
   }
 
-  #isOpen = true;
-
   stop(): void {
-    if (!this.end()) return;
-    this.#isOpen = false;
-    this.#unsubscribe();
-    process.nextTick(() => this.emit('stop'));
+    this.end('stop');
   }
+
+  protected override changed(): void {
+    this.#last = this.#last.then(async (before) => {
+      const now = await this.#look().catch((error) => (isAbsence(error) ? undefined : before));
+      if (!isSame(now, before)) this.#tell(now, before);
+      return now;
+    });
+  }
+
+  #tell(now: Stat | undefined, before: Stat | undefined): void {
+    if (this.isOpen) this.emit('change', this.#shown(now), this.#shown(before));
+  }
+}
+
+function isSame(a: Stat | undefined, b: Stat | undefined): boolean {
+  return a?.ino === b?.ino && a?.size === b?.size && a?.mtimeMs === b?.mtimeMs;
+}
+
+function isInterval(value: unknown): boolean {
+  return value === undefined || (typeof value === 'number' && value >>> 0 === value);
 }
