@@ -20,9 +20,9 @@ export function readFileForms(context: Context): Forms<'readFile'> {
     'readFile',
     (path, given: unknown) => {
       const options = optionsOf(given);
-      const check = () => native.readFileSync(NOWHERE, given as BufferEncoding);
-      const flags = readFlags(options.flag, check);
-      return readFile(context, spelledPath(path, native.readFileSync), options.encoding, flags);
+      const spelled = spelledPath(path, native.readFileSync);
+      const flags = readFlags(options.flag, () => native.readFileSync(NOWHERE, given as BufferEncoding));
+      return readFile(context, spelled, options.encoding, flags);
     },
     (given) => optionsOf(given).signal,
   );

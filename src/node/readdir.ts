@@ -30,10 +30,10 @@ export function readdirForms(context: Context): Forms<'readdir'> {
     const { withFileTypes, recursive } = (
       typeof options === 'object' && options !== null ? options : {}
     ) as ListOptions;
+    const spelled = spelledPath(path, native.readdirSync);
     if (recursive !== undefined && typeof recursive !== 'boolean') {
       checkedByNode(() => native.readdirSync(NOWHERE, options as object));
     }
-    const spelled = spelledPath(path, native.readdirSync);
     const show = withFileTypes ? showDirents(givenPath(path, spelled), encoding) : showNames(encoding);
     return list(context, spelled, Boolean(recursive), show);
   });

@@ -37,6 +37,11 @@ export const PATHS: Readonly<Record<string, (root: string) => unknown>> = {
   'a file URL of nothing': (R) => pathToFileURL(`${R}/missing`),
   'another URL': () => new URL('https://example.com/notes'),
   'a file URL with an escaped slash': (R) => new URL(`file://${R}/notes%2Flarge.txt`),
+  'a relative path': () => 'notes/large.txt',
+  'a relative directory': () => './acme/../acme/',
+  'the working directory': () => '.',
+  'above the working directory': (R) => `../${R.slice(R.lastIndexOf('/') + 1)}/notes`,
+  'nothing relative': () => 'missing/../notes',
   'a NUL byte': (R) => `${R}/notes\0/large.txt`,
   'a Buffer with a NUL byte': (R) => Buffer.from(`${R}/notes\0`),
   undefined: () => undefined,
@@ -86,11 +91,49 @@ export const OPTIONS: Readonly<Record<string, readonly unknown[]>> = {
   realpath: [...ENCODINGS, { encoding: 'hex' }, null, ...BAD_OPTIONS],
 };
 
+interface Call {
+  readonly name: string;
+  /** `sync`, `promised` or `calledBack`. */
+  readonly form: string;
+  /** A key of {@link PATHS}. */
+  readonly path: string;
+  readonly options: unknown;
+}
+
 /** Where a difference is meant, and why. The rest has to be the same to the letter. */
-export function isMeant(name: string, path: string, options: unknown): boolean {
-  const isRecursive = typeof options === 'object' && options !== null && 'recursive' in options;
-  // Node 20 joins the parts of a recursive listing as text, and fails for a path that is a Buffer; later versions do not.
-  if (name === 'readdir' && isRecursive && /Buffer|Uint8Array/.test(path)) return true;
-  // A disk takes the root user's word for W_OK; a read-only file system does not.
-  return false;
+const EXCEPTIONS: Readonly<Record<string, (call: Call) => boolean>> = {
+  'Node 20 calls back before a recursive readdir has returned, and throws its errors; we never do': ({
+    name,
+    form,
+    options,
+  }) => name === 'readdir' && form === 'calledBack' && isRecursive(options),
+  'Node 20 cannot join a path given as bytes in a recursive readdir; later versions and we can': ({
+    name,
+    path,
+    options,
+  }) => name === 'readdir' && isRecursive(options) && /Buffer|Uint8Array/.test(path),
+  'promises.readdir of Node 20 takes any `recursive`': ({ name, form, options }) =>
+    name === 'readdir' && form === 'promised' && (options as { recursive?: unknown } | undefined)?.recursive === 1,
+  'callback readFile of Node looks at the flag first, and calls it by another name': ({ name, form, options }) =>
+    name === 'readFile' && form === 'calledBack' && hasBadFlag(options),
+  'promises.readFile of Node fails late for the encoding "buffer", and not as the others do': ({
+    name,
+    form,
+    options,
+  }) => name === 'readFile' && form === 'promised' && options === 'buffer',
+  'the C library resolves a path of any length in `realpath`': ({ name, path }) =>
+    name === 'realpath' && path === 'a path of 4096 bytes',
+};
+
+export function isMeant(call: Call): boolean {
+  return Object.values(EXCEPTIONS).some((matches) => matches(call));
+}
+
+function isRecursive(options: unknown): boolean {
+  return typeof options === 'object' && options !== null && 'recursive' in options;
+}
+
+function hasBadFlag(options: unknown): boolean {
+  const { flag } = (options ?? {}) as { flag?: unknown };
+  return flag === 1.5 || flag === 'no-such-flag';
 }
