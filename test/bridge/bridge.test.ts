@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Mount, mount } from '../../src/mount.ts';
 import type { MountOptions } from '../../src/options.ts';
 
@@ -42,8 +42,8 @@ function onDisk(): Record<string, string> {
 }
 
 /** Runs a script in a process of its own, and waits for it to end by itself. */
-function run(script: string): { status: number | null; stdout: string; stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+function run(script: string, flags: readonly string[] = []): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', script], {
     encoding: 'utf8',
     timeout: 25_000,
   });
@@ -189,3 +189,60 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+const workers = new URL('../support/workers/', import.meta.url);
+
+describe('a worker that ends takes nobody with it', () => {
+  test.each(['exit', 'stuck'])('%s: a blocked call ends with an error, and so does a waiting one', async (how) => {
+    const held = mounted({ s: faultyServer({}) }, { worker: new URL(`${how}.mjs`, workers) });
+    expect(() => held.fs.readdirSync('/mcp/s')).toThrow(
+      expect.objectContaining({
+        code: 'EIO',
+        message: expect.stringContaining('the worker that talks to the servers'),
+      }),
+    );
+    if (how === 'stuck') return;
+    await expect(held.promises.readdir('/mcp/s')).rejects.toMatchObject({ code: 'EIO' });
+  });
+
+  test('out of memory: a blocked call ends with an error, and the process ends by itself', () => {
+    const worker = JSON.stringify(new URL('out-of-memory.mjs', workers).href);
+    const { status, stdout } = run(
+      `
+      import { mount } from ${JSON.stringify(index)};
+      const servers = { s: ${JSON.stringify(faultyServer({}))} };
+      const { fs, promises } = mount({ servers, worker: new URL(${worker}), retryAfter: 0 });
+      try { fs.readdirSync('/mcp/s') } catch ({ code }) { console.log(code) }
+      await promises.readdir('/mcp/s').catch(({ code }) => console.log(code));
+    `,
+      ['--max-old-space-size=64'],
+    );
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'EIO\nEIO\n' });
+  });
+
+  test('code that is nowhere says how to find it', () => {
+    const { fs } = mounted({ s: faultyServer({}) }, { worker: new URL('none.mjs', workers) });
+    expect(() => fs.readdirSync('/mcp/s')).toThrow(
+      expect.objectContaining({ code: 'EIO', message: expect.stringContaining('none.mjs') }),
+    );
+  });
+});
+
+test('hooks of the host are not the worker’s', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'skillfs-hook-'));
+  const hook = join(directory, 'hook.mjs');
+  writeFileSync(
+    hook,
+    `import { isMainThread } from 'node:worker_threads'; import { appendFileSync } from 'node:fs';
+    appendFileSync(${JSON.stringify(join(directory, 'log'))}, isMainThread ? 'main\\n' : 'worker\\n');`,
+  );
+  const { status, stdout } = run(
+    `
+    import { mount } from ${JSON.stringify(index)};
+    console.log(mount({ servers: { s: ${JSON.stringify(faultyServer({}))} } }).fs.readFileSync('/mcp/s/faulty/y.md', 'utf8'));
+  `,
+    ['--import', hook],
+  );
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'y\n' });
+  expect(readFileSync(join(directory, 'log'), 'utf8')).toBe('main\n');
+});

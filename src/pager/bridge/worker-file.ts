@@ -11,7 +11,11 @@ import { Fault } from '../../base/fault.ts';
  * @throws `Fault` EIO naming the two ways out, when it is nowhere
  */
 export function workerFile(told: string | URL | undefined): URL {
-  if (told !== undefined) return told instanceof URL ? told : pathToFileURL(told);
+  if (told !== undefined) {
+    const file = told instanceof URL ? told : pathToFileURL(told);
+    if (existsSync(file)) return file;
+    throw new Fault('EIO', { detail: `mount({worker}): ${file.href} is not there` });
+  }
   const beside = new URL('./worker.js', import.meta.url);
   if (existsSync(beside)) return beside;
   for (const from of [import.meta.url, pathToFileURL(`${process.cwd()}/`).href]) {
