@@ -10,6 +10,8 @@ import {
 import { serveStdio as serveOverStdio } from '@modelcontextprotocol/server/stdio';
 import { type ServeOptions, SkillDirectory } from './directory.ts';
 
+const LOOPBACK = /^(?:localhost|::1|127(?:\.\d{1,3}){3})$/;
+
 /** A running server. */
 export interface SkillServer {
   /** Skills published when it started. */
@@ -66,12 +68,15 @@ export async function serveStdio(directory: string, options: ServeOptions = {}):
  *
  * @param options.port 0, the default, takes a free one
  * @param options.host an address of the loopback interface. Default `127.0.0.1`
+ * @throws TypeError for any other address
+ * @throws what the file system gives when the directory cannot be read, and the network when the port cannot be taken
  */
 export async function serveHttp(
   directory: string,
   options: ServeOptions & { readonly port?: number; readonly host?: string } = {},
 ): Promise<HttpSkillServer> {
   const { port = 0, host = '127.0.0.1', ...rest } = options;
+  if (!LOOPBACK.test(host)) throw new TypeError(`${host} is no address of the loopback interface`);
   const { directory: opened, create } = await skillsServer(directory, rest);
   const handler = createMcpHandler(create);
   opened.onChange(() => handler.notify.resourcesChanged());

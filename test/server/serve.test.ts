@@ -1,224 +1,180 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { McpServer } from '@modelcontextprotocol/server';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { expect, onTestFinished, test } from 'vitest';
 import { mount } from '../../src/mount.ts';
-import { call } from '../../src/protocol/client.ts';
-import { attachDirectory, attachSkill, serveHttp, skillsServer } from '../../src/server/index.ts';
-import { digest, skillMd } from '../support/scripted-server.ts';
+import { attachDirectory, attachSkill, serveHttp } from '../../src/server/index.ts';
+import { skillMd } from '../support/scripted-server.ts';
+import { clientOf, type Entry, fixtures, serve, temporary, write } from './served.ts';
 
-const fixtures = new URL('../../fixtures/skills', import.meta.url).pathname;
-
-function temporary(files: Record<string, string> = {}): string {
-  const directory = mkdtempSync(join(tmpdir(), 'skillfs-serve-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  for (const [path, content] of Object.entries(files)) write(directory, path, content);
-  return directory;
-}
-
-function write(directory: string, path: string, content: string): void {
-  mkdirSync(join(directory, path, '..'), { recursive: true });
-  writeFileSync(join(directory, path), content);
-}
-
-/** A client of servers that are made as told, in memory. */
-async function clientOf(create: () => McpServer): Promise<Client> {
-  const [a, b] = InMemoryTransport.createLinkedPair();
-  serveStdio(create, { transport: b });
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
-  await client.connect(a);
-  onTestFinished(() => client.close());
-  return client;
-}
-
-async function serve(directory: string, options: Parameters<typeof skillsServer>[1] = {}) {
-  const warnings: string[] = [];
-  const onWarning = ({ path, message }: { path: string; message: string }) => warnings.push(`${path}: ${message}`);
-  const { directory: opened, create } = await skillsServer(directory, { onWarning, ...options });
-  const client = await clientOf(create);
-  const ask = (method: string, params: Record<string, unknown> = {}) =>
-    call(client, method, params, { signal: AbortSignal.timeout(10_000), timeout: 10_000 }) as Promise<
-      Record<string, never>
-    >;
-  return { client, opened, warnings, ask };
-}
-
-interface Entry {
-  uri: string;
-  resources: { uri: string; digest: string; size: number }[];
-}
-
-test('SRV-1: entries are paged, and each page belongs to one listing', async () => {
-  const files = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`s-${i}/SKILL.md`, skillMd(`s-${i}`)]));
-  const directory = temporary(files);
+test('SRV-1, LST-1: entries are paged, and a change between two pages loses and repeats none of the others', async () => {
+  const names = Array.from({ length: 25 }, (_, i) => `s-${i}`);
+  const directory = temporary(Object.fromEntries(names.map((name) => [`${name}/SKILL.md`, skillMd(name)])));
   const { ask } = await serve(directory, { pageSize: 10 });
-  const first = (await ask('skills/list')) as unknown as { skills: Entry[]; nextCursor: string };
-  rmSync(join(directory, 's-1'), { recursive: true });
+  interface Page {
+    readonly skills: Entry[];
+    readonly nextCursor?: string;
+  }
+  const first = await ask<Page>('skills/list');
+  const removed = first.skills.at(-1)?.uri ?? '';
+  rmSync(join(directory, removed.slice('skill://'.length), '..'), { recursive: true });
   await ask('skills/list');
-  const second = (await ask('skills/list', { cursor: first.nextCursor })) as unknown as {
-    skills: Entry[];
-    nextCursor: string;
-  };
-  const third = (await ask('skills/list', { cursor: second.nextCursor })) as unknown as { skills: Entry[] };
-  expect([...first.skills, ...second.skills, ...third.skills].map(({ uri }) => uri)).toHaveLength(25);
-  await expect(ask('skills/list', { cursor: 'made.up' })).rejects.toMatchObject({ code: -32602 });
+  const second = await ask<Page>('skills/list', { cursor: first.nextCursor });
+  const third = await ask<Page>('skills/list', { cursor: second.nextCursor });
+  expect([first, second, third].flatMap(({ skills }) => skills.map(({ uri }) => uri)).sort()).toEqual(
+    names.map((name) => `skill://${name}/SKILL.md`).sort(),
+  );
+  expect(third.nextCursor).toBeUndefined();
+  await expect(ask('skills/list', { cursor: 'made up' })).rejects.toMatchObject({ code: -32602 });
 });
 
 test('SRV-1, MAP-8, ENT-4: nested skills are entries of their own, and files of the enclosing one', async () => {
-  const { opened } = await serve(fixtures);
-  const outer = opened.skills.find(({ uri }) => uri.endsWith('incident-response/SKILL.md'));
-  const inner = opened.skills.find(({ uri }) => uri.endsWith('postmortem/SKILL.md'));
-  expect(outer?.resources).toEqual(expect.arrayContaining(inner?.resources as Entry['resources']));
+  const { directory } = await serve(fixtures);
+  const outer = directory.skills.find(({ uri }) => uri.endsWith('incident-response/SKILL.md'));
+  const inner = directory.skills.find(({ uri }) => uri.endsWith('postmortem/SKILL.md'));
+  expect(inner?.resources).toHaveLength(2);
+  expect(outer?.resources).toEqual(expect.arrayContaining(inner?.resources as never));
+});
+
+test('SRV-1, ENT-1: frontmatter is served as it is written, unknown fields included', async () => {
+  const directory = temporary({
+    'a/SKILL.md':
+      '---\nname: a\ndescription: About a\nlicense: MIT\nreviewed: 2026-03-05\nrank: 012\nx: {deep: [1, null]}\n---\n',
+  });
+  const { list } = await serve(directory);
+  expect(await list()).toMatchObject([
+    {
+      frontmatter: {
+        name: 'a',
+        description: 'About a',
+        license: 'MIT',
+        reviewed: '2026-03-05',
+        rank: 12,
+        x: { deep: [1, null] },
+      },
+    },
+  ]);
+});
+
+test('SRV-1, DIR-1: directories list their direct children, above skills and inside them', async () => {
+  const { ask } = await serve(fixtures);
+  const children = async (uri: string) =>
+    (await ask<{ resources: object[] }>('resources/directory/read', { uri })).resources;
+  expect(await children('skill://acme')).toEqual([
+    { uri: 'skill://acme/billing', name: 'billing', mimeType: 'inode/directory' },
+    { uri: 'skill://acme/security', name: 'security', mimeType: 'inode/directory' },
+  ]);
+  expect(await children('skill://pdf-forms/assets')).toEqual([
+    {
+      uri: 'skill://pdf-forms/assets/filled%20example.png',
+      name: 'filled example.png',
+      mimeType: 'image/png',
+      size: 173,
+    },
+  ]);
 });
 
 test('SRV-2: SKILL.md resources carry type, name and description', async () => {
   const { client } = await serve(fixtures);
   const { resources } = await client.listResources();
   expect(resources).toHaveLength(8);
-  expect(resources).toContainEqual(
-    expect.objectContaining({
-      uri: 'skill://release-notes/SKILL.md',
-      mimeType: 'text/markdown',
-      name: 'release-notes',
-      description: expect.stringContaining('release notes'),
-    }),
-  );
+  expect(resources).toContainEqual({
+    uri: 'skill://release-notes/SKILL.md',
+    mimeType: 'text/markdown',
+    name: 'release-notes',
+    description: expect.stringContaining('release notes'),
+  });
   const read = await client.readResource({ uri: 'skill://release-notes/SKILL.md' });
   expect(read.contents).toMatchObject([{ uri: 'skill://release-notes/SKILL.md', mimeType: 'text/markdown' }]);
 });
 
-test('SRV-3: what is not there is -32602', async () => {
-  const { ask } = await serve(fixtures);
-  await expect(ask('skills/get', { uri: 'skill://none/SKILL.md' })).rejects.toMatchObject({ code: -32602 });
-  await expect(ask('resources/read', { uri: 'skill://pdf-forms/none.md' })).rejects.toMatchObject({ code: -32602 });
-  await expect(ask('resources/directory/read', { uri: 'skill://pdf-forms/SKILL.md' })).rejects.toMatchObject({
-    code: -32602,
-  });
-});
-
-test('SRV-3: a directory that went away is -32603, and serves again when it is back', async () => {
-  const directory = temporary({ 'a/SKILL.md': skillMd('a') });
-  const { ask } = await serve(directory);
-  renameSync(directory, `${directory}-away`);
-  await expect(ask('skills/list')).rejects.toMatchObject({ code: -32603 });
-  renameSync(`${directory}-away`, directory);
-  expect(await ask('skills/list')).toMatchObject({ skills: [{ uri: 'skill://a/SKILL.md' }] });
-});
-
-test('SRV-3: a change shows in the next listing and the next entry', async () => {
-  const directory = temporary({ 'a/SKILL.md': skillMd('a'), 'a/x.md': 'one' });
-  const { ask } = await serve(directory);
-  write(directory, 'a/x.md', 'two');
-  write(directory, 'b/SKILL.md', skillMd('b'));
-  const { skills } = (await ask('skills/list')) as unknown as { skills: Entry[] };
-  expect(skills.map(({ uri }) => uri)).toEqual(['skill://a/SKILL.md', 'skill://b/SKILL.md']);
-  expect(skills[0]?.resources).toContainEqual({ uri: 'skill://a/x.md', digest: digest('two'), size: 3 });
-  unlinkSync(join(directory, 'b/SKILL.md'));
-  await expect(ask('skills/get', { uri: 'skill://b/SKILL.md' })).rejects.toMatchObject({ code: -32602 });
-});
-
-test('SRV-3: while files change, bytes are always those of the entry published when they were read', async () => {
-  const directory = temporary({ 'a/SKILL.md': skillMd('a'), 'a/x.md': 'version 0' });
-  const { ask } = await serve(directory);
-  const published = new Set<string>();
-  let writes = 0;
-  let done = false;
-  const writer = (async () => {
-    while (!done) {
-      // Half of the changes replace the file, half write into it; sizes stay the same.
-      const text = `version ${++writes % 10}`;
-      if (writes % 2 === 0) write(directory, 'a/x.md', text);
-      else {
-        write(directory, 'a.tmp', text);
-        renameSync(join(directory, 'a.tmp'), join(directory, 'a/x.md'));
-      }
-      await new Promise((resolve) => setTimeout(resolve, writes % 3));
-    }
-  })();
-  let reads = 0;
-  for (let round = 0; round < 150; round++) {
-    const answer = (await ask('resources/read', { uri: 'skill://a/x.md' }).catch((error: { code?: number }) => {
-      expect(error.code).toBe(-32603);
-      return undefined;
-    })) as unknown as { contents: { text: string }[] } | undefined;
-    if (answer === undefined) continue;
-    reads++;
-    published.add(digest(answer.contents[0]?.text ?? ''));
+test('MAP-3, RD-1: names that URIs cannot hold as they are come back byte for byte', async () => {
+  const skills = [
+    '@acme/pay',
+    'a:b@c/ports',
+    'with space/spaced',
+    '%40x/percent',
+    '%2e/dots',
+    'Ünï/accents',
+    'x?y#z/marks',
+  ];
+  const files = ['a b.md', '100%.md', '%20.md', 'q?a#b.md', "it's;=+$&,@:!*().md", '日本語.md', '[x]^{y}|`.md', '..md'];
+  const directory = temporary();
+  for (const path of skills) {
+    write(directory, `${path}/SKILL.md`, skillMd(path.split('/').at(-1) ?? ''));
+    for (const file of files) write(directory, `${path}/${file}`, `${path} ${file}`);
   }
-  done = true;
-  await writer;
-  expect(reads).toBeGreaterThan(0);
-  const versions = new Set(Array.from({ length: 10 }, (_, i) => digest(`version ${i}`)));
-  expect([...published].filter((one) => !versions.has(one))).toEqual([]);
-  const { skill } = (await ask('skills/get', { uri: 'skill://a/SKILL.md' })) as unknown as { skill: Entry };
-  const { contents } = (await ask('resources/read', { uri: 'skill://a/x.md' })) as unknown as {
-    contents: { text: string }[];
-  };
-  expect(skill.resources).toContainEqual({ uri: 'skill://a/x.md', digest: digest(contents[0]?.text ?? ''), size: 9 });
-});
-
-test('SRV-3, VER-2: a mounted reader of changing files gets a version as published, or an error, never a mixture', async () => {
-  const directory = temporary({ 'a/SKILL.md': skillMd('a'), 'a/x.md': 'v0'.repeat(5000) });
-  const { client } = await serve(directory);
-  const mounted = mount({ servers: { s: client }, memoryBytes: 0 });
-  let done = false;
-  const writer = (async () => {
-    for (let n = 0; !done; n++) {
-      write(directory, 'a/x.md', `v${n % 10}`.repeat(5000));
-      await new Promise((resolve) => setTimeout(resolve, 2));
+  const { client, list, warnings } = await serve(directory);
+  expect(warnings).toEqual([]);
+  expect(await list()).toHaveLength(skills.length);
+  const mounted = mount({ servers: { s: client } });
+  await mounted.ready();
+  expect(mounted.status()).toMatchObject([{ refused: [], skills: skills.length }]);
+  for (const { path } of mounted.skills()) {
+    const skill = skills.find((one) => one.split('/').at(-1) === path.split('/').at(-1));
+    expect((await mounted.promises.readdir(path)).sort()).toEqual(['SKILL.md', ...files].sort());
+    for (const file of files) {
+      expect(await mounted.promises.readFile(`${path}/${file}`, 'utf8')).toBe(`${skill} ${file}`);
     }
-  })();
-  for (let round = 0; round < 60; round++) {
-    const text = await mounted.promises.readFile('/mcp/s/a/x.md', 'utf8').catch((error: NodeJS.ErrnoException) => {
-      expect(error.code).toBe('EIO');
-      return undefined;
-    });
-    if (text !== undefined) expect(new Set(text.match(/v\d/g)).size).toBe(1);
   }
-  done = true;
-  await writer;
-  await mounted.refresh();
-  expect(await mounted.promises.readFile('/mcp/s/a/x.md', 'utf8')).toHaveLength(10_000);
   await mounted.close();
 });
 
-test('a skill that is not valid is left out with a warning that names it, and the others are served', async () => {
+test('ENT-5, LIM-1: a skill that is not valid is left out with a warning that names it, and the others are served', async () => {
   const outside = temporary({ 'secret.md': 'secret' });
+  const frontmatter = (name: string, rest: string) => `---\nname: ${name}\n${rest}\n---\n`;
   const directory = temporary({
     'good/SKILL.md': skillMd('good'),
     'wrong-name/SKILL.md': skillMd('other'),
     'no-frontmatter/SKILL.md': '# nothing\n',
-    'bad-yaml/SKILL.md': '---\nname: bad-yaml\ndescription: a: b\n---\n',
+    'bad-yaml/SKILL.md': frontmatter('bad-yaml', 'description: a: b'),
+    'long/SKILL.md': frontmatter('long', `description: ${'x'.repeat(1025)}`),
+    'metadata/SKILL.md': frontmatter('metadata', 'description: d\nmetadata: {version: 1}'),
+    'backslash/SKILL.md': skillMd('backslash'),
+    'backslash/a\\b.md': 'no URI has this',
     'linked/SKILL.md': skillMd('linked'),
+    'dangling/SKILL.md': skillMd('dangling'),
+    'many/SKILL.md': skillMd('many'),
     'big/SKILL.md': skillMd('big'),
+    'big/x.bin': 'x'.repeat(2000),
     'good/node_modules/x/index.js': 'ignored',
+    'good/.git/HEAD': 'ignored',
+    'good/.DS_Store': 'ignored',
     'not-a-skill/readme.md': 'ignored',
   });
   symlinkSync(join(outside, 'secret.md'), join(directory, 'linked/secret.md'));
-  for (let i = 0; i < 20; i++) write(directory, `big/f${i}.md`, 'x');
-  const { opened, warnings } = await serve(directory, { limits: { files: 10 } });
-  expect(opened.skills.map(({ uri }) => uri)).toEqual(['skill://good/SKILL.md']);
-  expect(opened.skills[0]?.resources).toHaveLength(1);
-  for (const name of ['wrong-name', 'no-frontmatter', 'bad-yaml', 'linked', 'big']) {
-    expect(
-      warnings.filter((warning) => warning.startsWith(`${name}/SKILL.md: `)),
-      name,
-    ).toHaveLength(1);
-  }
+  symlinkSync('nowhere.md', join(directory, 'dangling/x.md'));
+  for (let i = 0; i < 20; i++) write(directory, `many/f${i}.md`, 'x');
+  const { client, list, warnings } = await serve(directory, { limits: { files: 10, bytes: 1900 } });
+  const served = await list();
+  expect(served.map(({ uri }) => uri)).toEqual(['skill://good/SKILL.md']);
+  expect(served[0]?.resources).toHaveLength(1);
+  expect((await client.listResources()).resources).toHaveLength(1);
+  await expect(client.readResource({ uri: 'skill://linked/secret.md' })).rejects.toMatchObject({ code: -32602 });
+  const reasons = Object.fromEntries(warnings.map((warning) => warning.split(/\/SKILL\.md: /, 2)));
+  expect(reasons).toEqual({
+    'wrong-name': expect.stringContaining('"other" in a directory "wrong-name"'),
+    'no-frontmatter': expect.stringContaining('the first line is not "---"'),
+    'bad-yaml': expect.stringContaining('line 3'),
+    long: expect.stringContaining('1024 characters'),
+    metadata: expect.stringContaining('metadata'),
+    backslash: expect.stringContaining('a\\b.md'),
+    linked: expect.stringContaining('linked/secret.md: the symbolic link leads out of the served directory'),
+    dangling: expect.stringContaining('dangling/x.md: the symbolic link cannot be followed'),
+    many: expect.stringContaining('21 files'),
+    big: expect.stringContaining('big/x.bin: it has more than 1900 bytes'),
+  });
 });
 
 test('symbolic links inside the directory are followed, and circles end', async () => {
-  const directory = temporary({ 'a/SKILL.md': skillMd('a'), 'shared/terms.md': 'terms' });
-  symlinkSync('../shared/terms.md', join(directory, 'a/terms.md'));
-  const { ask } = await serve(directory);
-  expect(await ask('resources/read', { uri: 'skill://a/terms.md' })).toMatchObject({ contents: [{ text: 'terms' }] });
+  const directory = temporary({ 'a/SKILL.md': skillMd('a'), 'shared/terms/x.md': 'terms' });
+  symlinkSync('../shared/terms', join(directory, 'a/terms'));
+  const { list, read, warnings } = await serve(directory);
+  expect(await read('skill://a/terms/x.md')).toMatchObject({ text: 'terms' });
   symlinkSync('..', join(directory, 'a/loop'));
-  const { skills } = (await ask('skills/list')) as unknown as { skills: Entry[] };
-  expect(skills).toEqual([]);
+  expect(await list()).toEqual([]);
+  expect(warnings).toEqual([expect.stringMatching(/^a\/SKILL\.md: .*a\/loop: the symbolic link leads back/)]);
 });
 
 test('SRV-1: a directory, or one skill at a path, attaches to a server of one’s own', async () => {
@@ -226,20 +182,16 @@ test('SRV-1: a directory, or one skill at a path, attaches to a server of one’
   await attachDirectory(whole, fixtures, { prefix: 'team/x' });
   const one = new McpServer({ name: 'own', version: '1' });
   await attachSkill(one, join(fixtures, 'release-notes'), { skillPath: 'acme/docs/release-notes' });
-  const clients = { whole: await clientOf(() => whole), one: await clientOf(() => one) };
-  const mounted = mount({ servers: clients });
+  const mounted = mount({ servers: { whole: await clientOf(() => whole), one: await clientOf(() => one) } });
   await mounted.ready();
-  expect(mounted.skills().filter(({ label }) => label === 'whole')).toHaveLength(8);
+  const paths = (label: string) => mounted.skills().flatMap((skill) => (skill.label === label ? [skill.path] : []));
+  expect(paths('whole')).toHaveLength(8);
   expect(await mounted.promises.readFile('/mcp/whole/team/x/pdf-forms/SKILL.md', 'utf8')).toContain('pdf-forms');
-  expect(
-    mounted
-      .skills()
-      .filter(({ label }) => label === 'one')
-      .map(({ path }) => path),
-  ).toEqual(['/mcp/one/acme/docs/release-notes']);
+  expect(paths('one')).toEqual(['/mcp/one/acme/docs/release-notes']);
   expect(await mounted.promises.readFile('/mcp/one/acme/docs/release-notes/examples/rewrites.md', 'utf8')).toContain(
     '# Rewrites',
   );
+  await mounted.close();
 });
 
 test('MAP-2: a skill cannot be attached under another name, and says why', async () => {
@@ -252,12 +204,14 @@ test('MAP-2: a skill cannot be attached under another name, and says why', async
 });
 
 test('over HTTP, only requests addressed to this machine by its own names are answered', async () => {
-  const server = await serveHttp(fixtures);
+  await expect(serveHttp(fixtures, { host: '0.0.0.0' })).rejects.toThrow(/loopback/);
+  const server = await serveHttp(fixtures, { host: '127.0.0.2' });
   onTestFinished(() => server.close());
+  const { port } = new URL(server.url);
   const status = (path: string, headers: Record<string, string>) =>
     new Promise<number | undefined>((resolve, reject) => {
-      const url = new URL(path, server.url);
-      request(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }, (response) => {
+      const options = { host: '127.0.0.2', port, path, method: 'POST' };
+      request({ ...options, headers: { 'content-type': 'application/json', ...headers } }, (response) => {
         response.resume();
         resolve(response.statusCode);
       })
@@ -266,17 +220,19 @@ test('over HTTP, only requests addressed to this machine by its own names are an
     });
   expect(await status('/mcp', { host: 'evil.example' })).toBe(403);
   expect(await status('/mcp', { origin: 'https://evil.example' })).toBe(403);
-  expect(await status('/other', {})).toBe(404);
+  for (const path of ['/other', '//', '/mcp/', '/%zz']) expect(await status(path, {})).toBe(404);
+  expect(await status('/mcp?x', {})).toBe(400);
 });
 
-test('1,000 skills of 8 files are served and mounted without a refusal', async () => {
+test('SRV-1, LST-1: 1,000 skills of 8 files are served and mounted without a refusal', async () => {
   const directory = temporary();
   for (let skill = 0; skill < 1000; skill++) {
     const name = `skill-${skill}`;
     mkdirSync(join(directory, `group-${skill % 10}`, name, 'references'), { recursive: true });
     write(directory, `group-${skill % 10}/${name}/SKILL.md`, skillMd(name));
-    for (let file = 0; file < 7; file++)
+    for (let file = 0; file < 7; file++) {
       write(directory, `group-${skill % 10}/${name}/references/f${file}.md`, `${skill} ${file}`);
+    }
   }
   const cli = new URL('../../dist/cli.js', import.meta.url).pathname;
   const mounted = mount({
