@@ -91,6 +91,8 @@ export const OPTIONS: Readonly<Record<string, readonly unknown[]>> = {
   realpath: [...ENCODINGS, { encoding: 'hex' }, null, ...BAD_OPTIONS],
 };
 
+const MAJOR = Number(process.versions.node.split('.')[0]);
+
 interface Call {
   readonly name: string;
   /** `sync`, `promised` or `calledBack`. */
@@ -121,6 +123,12 @@ const EXCEPTIONS: Readonly<Record<string, (call: Call) => boolean>> = {
     form,
     options,
   }) => name === 'readFile' && form === 'promised' && options === 'buffer',
+  'promises.readlink of Node 22 and later calls its path `oldPath`': ({ name, form }) =>
+    name === 'readlink' && form === 'promised' && MAJOR >= 22,
+  'asynchronous reads of a directory know its path in Node 26': ({ name, form }) =>
+    name === 'readFile' && form !== 'sync' && MAJOR >= 26,
+  'readFileSync of Node 26 looks at the flag before the path': ({ name, form, options }) =>
+    name === 'readFile' && form === 'sync' && hasBadFlag(options) && MAJOR >= 26,
   'the C library resolves a path of any length in `realpath`': ({ name, path }) =>
     name === 'realpath' && path === 'a path of 4096 bytes',
 };
