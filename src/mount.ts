@@ -9,6 +9,7 @@ import { createNodeFs, type NodeFs } from './node/index.ts';
 import { type MountOptions, type ResolvedOptions, resolveOptions, type ServerSource } from './options.ts';
 import { workerPager } from './pager/bridge/worker-pager.ts';
 import { hostPager } from './pager/host-pager.ts';
+import { endWithHost } from './pager/host-processes.ts';
 import type { PageRequest, Pager } from './pager/port.ts';
 import { routedPager } from './pager/routed-pager.ts';
 import { isMcpClient } from './protocol/client.ts';
@@ -146,7 +147,7 @@ function pagerFor(options: ResolvedOptions): Pager {
     if (thread === 'host' || isMcpClient(source)) hosted.set(label, source);
     else configured.set(label, source);
   }
-  const inHost = hostPager({ servers: hosted, deadlines, concurrency, dialects });
+  const inHost = hostPager({ servers: hosted, deadlines, concurrency, dialects, processes: endWithHost() });
   if (configured.size === 0) return inHost;
   const inWorker = workerPager({ setup: { servers: configured, deadlines, concurrency }, file: worker });
   return routedPager((label) => (configured.has(label) ? inWorker : inHost), [inHost, inWorker]);

@@ -151,16 +151,20 @@ test('a process that mounted and read synchronously exits by itself, whatever it
   expect({ status, stdout }).toEqual({ status: 0, stdout: 'ETIMEDOUT\ny\n' });
 });
 
-test('a server that ignores the end of its input is ended with the host', async () => {
-  const pidFile = join(await mkdtemp(join(tmpdir(), 'skillfs-pid-')), 'pid');
-  const server = JSON.stringify(faultyServer({ ignoreEof: true, pidFile }));
-  const { status } = run(`
+test.each(['worker', 'host'])(
+  'a server that ignores the end of its input is ended with the host (%s thread)',
+  async (thread) => {
+    const pidFile = join(await mkdtemp(join(tmpdir(), 'skillfs-pid-')), 'pid');
+    const server = JSON.stringify(faultyServer({ ignoreEof: true, pidFile }));
+    const { status } = run(`
     import { mount } from ${JSON.stringify(index)};
-    mount({ servers: { s: ${server} } }).fs.readdirSync('/mcp/s');
+    await mount({ servers: { s: ${server} }, thread: '${thread}' }).ready();
+    process.exit();
   `);
-  expect(status).toBe(0);
-  await expect.poll(() => isRunning(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
-});
+    expect(status).toBe(0);
+    await expect.poll(() => isRunning(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
+  },
+);
 
 test('after SIGKILL of the host no server that honours the end of its input is left', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'skillfs-kill-'));

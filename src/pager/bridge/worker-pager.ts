@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, SHARE_ENV, Worker } from 'node:worker_threads';
 import { Fault } from '../../base/fault.ts';
+import { endProcess } from '../host-processes.ts';
 import type { PageReply, PageRequest, Pager } from '../port.ts';
 import {
   type FromWorker,
@@ -199,11 +200,6 @@ function unwrapped(message: FromWorker): unknown {
 function endProcesses(signals: Int32Array): void {
   for (let slot = SIGNAL.pids; slot < SIGNAL.pids + PID_SLOTS; slot++) {
     const pid = Atomics.exchange(signals, slot, 0);
-    if (pid === 0) continue;
-    try {
-      process.kill(pid, 'SIGTERM');
-    } catch {
-      // It has ended already.
-    }
+    if (pid !== 0) endProcess(pid);
   }
 }
