@@ -26,11 +26,11 @@ async function run(directory: string, { http, host, prefix }: ServeOptions): Pro
     http === undefined
       ? await serveStdio(directory, options)
       : await serveHttp(directory, { ...options, host: loopback(host), port: portOf(http) });
-  const where = 'url' in server ? ` at ${server.url}` : '';
-  note(`serving ${plural(server.skills, 'skill')} of ${directory}${where}`);
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
+  const where = 'url' in server ? ` at ${server.url}` : '';
+  note(`serving ${plural(server.skills, 'skill')} of ${directory}${where}`);
   await Promise.race([server.closed, stopped]);
   await server.close();
   process.exit();
