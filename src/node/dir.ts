@@ -35,6 +35,8 @@ export class Dir {
   read(callback: Callback<Dirent | null>): undefined;
   read(): Promise<Dirent | null>;
   read(callback?: Callback<Dirent | null>): Promise<Dirent | null> | undefined {
+    // Node refuses to begin, rather than to call back.
+    if (callback !== undefined) this.#assertOpen();
     return this.#asynchronous(() => this.#driver.async(this.#next()), callback);
   }
 
@@ -67,6 +69,10 @@ export class Dir {
     return this.entries();
   }
 
+  get isOpen(): boolean {
+    return !this.#closed;
+  }
+
   #close(): void {
     this.#assertOpen();
     this.#closed = true;
@@ -88,11 +94,6 @@ export class Dir {
 
   #asynchronous<T>(work: () => Promise<T>, callback?: Callback<T>): Promise<T> | undefined {
     if (callback !== undefined && typeof callback !== 'function') checkCallback(callback);
-    if (this.#closed) {
-      if (callback === undefined) return Promise.reject(closedError());
-      deliver(Promise.reject(closedError()), callback as never);
-      return undefined;
-    }
     this.#pending += 1;
     const result = this.#last.then(work).finally(() => {
       this.#pending -= 1;
@@ -116,15 +117,15 @@ export class Dir {
 }
 
 Object.setPrototypeOf(Dir.prototype, native.Dir.prototype);
-disposable(Symbol.dispose, 'closeSync');
-disposable(Symbol.asyncDispose, 'close');
+disposable(Symbol.dispose, (dir) => dir.closeSync());
+disposable(Symbol.asyncDispose, (dir) => dir.close());
 
-/** Closes at the end of a `using` declaration, where the running Node's directories do. An open one only. */
-function disposable(symbol: symbol, close: 'close' | 'closeSync'): void {
+/** Closes what is still open at the end of a `using` declaration, where the running Node's directories do. */
+function disposable(symbol: symbol, close: (dir: Dir) => unknown): void {
   if (symbol === undefined || !(symbol in native.Dir.prototype)) return;
   Object.defineProperty(Dir.prototype, symbol, {
     value(this: Dir) {
-      return this[close]();
+      return this.isOpen ? close(this) : undefined;
     },
     configurable: true,
     writable: true,

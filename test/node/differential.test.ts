@@ -1,31 +1,17 @@
 import fs from 'node:fs';
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createNodeFs } from '../../src/node/index.ts';
+import { describe, expect, test } from 'vitest';
 import { isMeant, OPTIONS, PATHS } from './cases.ts';
-import { driver, MemoryReadFs } from './memory-read-fs.ts';
-import { FILES, mirror, removeMirror } from './mirrored.ts';
-import { calledBack, type Fs, promised, sync } from './outcomes.ts';
+import { bothSides } from './facades.ts';
+import { calledBack, promised, sync } from './outcomes.ts';
 
 /** The same absolute path on both sides, so that values and errors need no translation. */
-let root: string;
-let ours: Fs;
-const home = process.cwd();
-
-beforeAll(() => {
-  root = mirror(FILES);
-  process.chdir(root);
-  ours = createNodeFs(new MemoryReadFs(root, FILES), driver, { mountPoint: root });
-});
-
-afterAll(() => {
-  process.chdir(home);
-  removeMirror(root);
-});
+const sides = bothSides();
 
 describe.each(Object.keys(OPTIONS))('%s', (name) => {
   const variants = [undefined, ...(OPTIONS[name] ?? [])];
   test.each(Object.entries(PATHS))(`does with %s what node:fs does`, async (kind, pathOf) => {
+    const { root, ours } = sides;
     const differences: string[] = [];
     for (const options of variants) {
       const args = options === undefined ? [pathOf(root)] : [pathOf(root), options];

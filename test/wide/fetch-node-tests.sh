@@ -5,7 +5,7 @@ set -euo pipefail
 target=$(realpath -m "${1:?usage: fetch-node-tests.sh DIR}")
 mkdir -p "$target"/apt/{lists/partial,archives/partial} "$target/node"
 # The mirror is the one this machine has its packages from.
-mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -oE 'https?://[^ ]+/debian/?( |$)' | head -n 1 | tr -d ' ')
+mirror=$({ cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } | grep -oE 'https?://[^ ]+/debian/?( |$)' | tr -d ' ' | sort -u | head -n 1)
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 printf 'deb-src [signed-by=%s] %s trixie main\n' "$keys" "$mirror" >"$target/apt/sources.list"
 apt=(-o "Dir::Etc::SourceList=$target/apt/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$target/apt/lists"
