@@ -3,7 +3,7 @@ import type { Op } from '../base/op.ts';
 import { type Context, locate } from './context.ts';
 import { nodeError } from './errors.ts';
 import { forms } from './forms.ts';
-import { checkedByNode, NOWHERE, native } from './native.ts';
+import { native } from './native.ts';
 import { spelledPath } from './paths.ts';
 
 interface BlobOptions {
@@ -20,7 +20,7 @@ interface BlobForms {
 /** A blob has all of its file's content from the start. */
 export function blobForms(context: Context): BlobForms {
   const { sync, promise } = forms(context.driver, 'openAsBlob', (path, options?: BlobOptions) => {
-    if (options !== undefined) checkedByNode(() => void native.openAsBlob(NOWHERE, options).catch(() => {}));
+    if (options !== undefined) void native.openAsBlob(process.execPath, options);
     return blob(context, spelledPath(path, native.accessSync), String(options?.type ?? ''));
   }) as unknown as { sync: BlobForms['openAsBlobSync']; promise: BlobForms['openAsBlob'] };
   return { openAsBlob: promise, openAsBlobSync: sync };

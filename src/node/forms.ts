@@ -46,7 +46,7 @@ export function forms<Name extends string, Options = unknown>(
     deliver(signal === undefined ? driver.async(op) : abortable(driver, op, signal), done);
   };
 
-  return named(name, { sync, promise, callback }) as unknown as Forms<Name>;
+  return { sync, promise, callback } as unknown as Forms<Name>;
 }
 
 /** Calls back once, never before the call that asked has returned; what the callback throws is nobody's rejection. */
@@ -81,11 +81,4 @@ async function abortable<T>(driver: Driver, op: Op<T>, signal: AbortSignal): Pro
     if (!signal.aborted) throw error;
   }
   throw new AbortError(signal.reason);
-}
-
-function named<T extends Record<'sync' | 'promise' | 'callback', object>>(name: string, functions: T): T {
-  Object.defineProperty(functions.sync, 'name', { value: `${name}Sync` });
-  Object.defineProperty(functions.promise, 'name', { value: name });
-  Object.defineProperty(functions.callback, 'name', { value: name });
-  return functions;
 }

@@ -118,6 +118,9 @@ function passingFor<T extends object>(nodes: T, own: Readonly<Record<string, unk
   for (const [name, nodesOwn] of Object.entries(Object.getOwnPropertyDescriptors(nodes))) {
     const value = own[name];
     if (value !== undefined) {
+      // Classes have the names of Node's already.
+      if (typeof value === 'function' && /^[a-z]/.test(name))
+        Object.defineProperty(value, 'name', { value: name, configurable: true });
       Object.defineProperty(made, name, { value, enumerable: true, configurable: true, writable: true });
     } else if (KEPT.test(name)) {
       Object.defineProperty(made, name, nodesOwn);

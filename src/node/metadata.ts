@@ -134,8 +134,6 @@ export function existsForms({ core, driver }: Context): ExistsForms {
     void promise(args[0]).then((is) => process.nextTick(done, is));
   };
 
-  Object.defineProperty(sync, 'name', { value: 'existsSync' });
-  Object.defineProperty(callback, 'name', { value: 'exists' });
   Object.defineProperty(callback, promisify.custom, { value: promise });
   return { sync, callback: callback as ExistsForms['callback'] };
 }
