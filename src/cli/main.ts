@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { VERSION } from '../base/version.ts';
 import { OptionsError } from '../options.ts';
 import { register as cat } from './commands/cat.ts';
 import { register as demo } from './commands/demo.ts';
@@ -15,7 +16,7 @@ import { noteError } from './output.ts';
 
 const program = new Command('skillfs')
   .description('The Agent Skills of MCP servers, as files.')
-  .version('0.1.0')
+  .version(VERSION)
   .exitOverride()
   .addHelpText(
     'after',

@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/core/ext/skills';
 import { STDIO_MESSAGE_BYTES } from '../base/limits.ts';
+import { VERSION } from '../base/version.ts';
 import type { CallOptions, McpClient } from './client.ts';
 
 /** A server started as a child process that speaks over its standard input and output. */
@@ -67,7 +68,7 @@ async function open(
   { signal, timeout }: CallOptions,
 ): Promise<Connection> {
   const client = new Client(
-    { name: 'skillfs', version: '0.1.0' },
+    { name: 'skillfs', version: VERSION },
     {
       capabilities: { extensions: { [SKILLS_EXTENSION_ID]: {} } },
       versionNegotiation: negotiation === 'legacy' ? { mode: 'legacy' } : { mode: 'auto', ...negotiation },

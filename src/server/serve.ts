@@ -8,6 +8,7 @@ import {
   McpServer,
 } from '@modelcontextprotocol/server';
 import { serveStdio as serveOverStdio } from '@modelcontextprotocol/server/stdio';
+import { VERSION } from '../base/version.ts';
 import { type ServeOptions, SkillDirectory } from './directory.ts';
 
 const LOOPBACK = /^(?:localhost|::1|127(?:\.\d{1,3}){3})$/;
@@ -39,7 +40,7 @@ export async function skillsServer(
   return {
     directory: opened,
     create() {
-      const server = new McpServer({ name: 'skillfs', version: '0.1.0' });
+      const server = new McpServer({ name: 'skillfs', version: VERSION });
       opened.attach(server);
       return server;
     },

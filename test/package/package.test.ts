@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { VERSION } from '../../src/base/version.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -106,6 +107,10 @@ test('the package holds what it says, and nothing else', () => {
   expect(packed.map(({ path }) => path)).toEqual(
     expect.arrayContaining(['dist/worker.js', 'dist/cli.js', 'dist/index.d.cts']),
   );
+});
+
+test('the version it tells is that of the package', () => {
+  expect(VERSION).toBe(manifest.version);
 });
 
 test('publint finds nothing wrong', () => {
