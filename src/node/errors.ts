@@ -1,5 +1,5 @@
 import { getSystemErrorMap } from 'node:util';
-import { type Fault, isFault } from '../base/fault.ts';
+import { isFault } from '../base/fault.ts';
 
 /** What libuv says of each code: its error number (negative) and its description. */
 const systemErrors = new Map([...getSystemErrorMap()].map(([errno, [code, text]]) => [code, { errno, text }]));
@@ -38,7 +38,7 @@ export function nodeError(error: unknown, syscall: string, path?: string, dest?:
 }
 
 /** Whether an error says that nothing is at the path. */
-export function isAbsence(error: unknown): error is Fault {
+export function isAbsence(error: unknown): boolean {
   return isFault(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
 

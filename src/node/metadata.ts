@@ -1,12 +1,12 @@
 import type { BigIntStats, Stats } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { Fault } from '../base/fault.ts';
+import { Fault, isFault } from '../base/fault.ts';
 import type { Op } from '../base/op.ts';
 import type { Stat } from '../vfs/read-fs.ts';
 import { type Context, locate } from './context.ts';
 import { encodeName, encodingOf, type NameEncoding } from './encodings.ts';
-import { isAbsence, nodeError } from './errors.ts';
+import { nodeError } from './errors.ts';
 import { callbackIn, type Forms, type Fs, forms } from './forms.ts';
 import { checkedByNode, NOWHERE, native } from './native.ts';
 import { isNormal, isUrl, resolvePath, spelledPath } from './paths.ts';
@@ -19,21 +19,23 @@ interface StatOptions {
   readonly throwIfNoEntry?: boolean;
 }
 
-/** Whether this Node's `throwIfNoEntry: false` also covers a path below a file. */
-const quietBelowFiles = (() => {
+/** What `throwIfNoEntry: false` takes for no entry: in some versions of Node, a path below a file too. */
+function quietCodes(name: 'stat' | 'lstat'): readonly string[] {
   try {
-    return native.statSync(NOWHERE, { throwIfNoEntry: false }) === undefined;
+    native[`${name}Sync`](NOWHERE, { throwIfNoEntry: false });
+    return ['ENOENT', 'ENOTDIR'];
   } catch {
-    return false;
+    return ['ENOENT'];
   }
-})();
+}
 
 /** There are no links: `lstat` is `stat` under its own name. */
 export function statForms<Name extends 'stat' | 'lstat'>(context: Context, name: Name): Forms<Name> {
   const refuse = native[`${name}Sync`] as (path: never) => unknown;
+  const codes = quietCodes(name);
   const made = (takesQuiet: boolean) =>
     forms(context.driver, name, (path, options: StatOptions = {}) => {
-      const quiet = takesQuiet && options.throwIfNoEntry === false;
+      const quiet = takesQuiet && options.throwIfNoEntry === false ? codes : [];
       return stat(context, name, spelledPath(path, refuse), options.bigint === true, quiet);
     });
   // Later versions of Node take `throwIfNoEntry` in asynchronous calls too; only its source tells.
@@ -46,12 +48,12 @@ function* stat(
   syscall: string,
   path: string,
   bigint: boolean,
-  quiet: boolean,
+  quiet: readonly string[],
 ): Op<Stats | BigIntStats | undefined> {
   try {
     return statsOf(yield* core.stat(isNormal(path) ? path : yield* resolvePath(core, path)), owner, bigint);
   } catch (error) {
-    if (quiet && isAbsence(error) && (quietBelowFiles || error.code === 'ENOENT')) return undefined;
+    if (isFault(error) && quiet.includes(error.code)) return undefined;
     throw nodeError(error, syscall, path);
   }
 }

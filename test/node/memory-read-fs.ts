@@ -28,6 +28,14 @@ export class MemoryReadFs implements ReadFs {
     }
   }
 
+  /** Gives a file another content, at the next second. */
+  write(path: string, content: string): void {
+    const { stat, children } = this.#lookup(path);
+    const bytes = Buffer.from(content);
+    const changed = { ...stat, size: bytes.byteLength, mtimeMs: stat.mtimeMs + 1000 };
+    this.#nodes.set(path, { stat: changed, bytes, children });
+  }
+
   stat(path: string): Op<Stat> {
     return complete(() => this.#lookup(path).stat);
   }
