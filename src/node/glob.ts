@@ -143,12 +143,16 @@ class Glob {
     }
     const text = path.relative(this.#cwd, place.at);
     return exclude.some((pattern) => {
-      const relative = path.isAbsolute(pattern) ? path.relative(this.#cwd, pattern) : path.normalize(pattern);
-      return nodes.matchesGlob(text, relative.replace(/\/$/, ''));
+      const whole = path.isAbsolute(pattern) ? path.relative(this.#cwd, pattern) : path.normalize(pattern);
+      // What takes out all that is below a directory takes out the directory.
+      const top = whole.replace(/(\/\*\*)?\/?$/, '');
+      return nodes.matchesGlob(text, whole) || nodes.matchesGlob(text, top);
     });
   }
 
   #add(place: Place): void {
+    // Node finds no directory by the name its child has for it.
+    if (place.name === '..') return;
     const text = place.text === '' ? '.' : place.text;
     if (!this.#found.has(text)) this.#found.set(text, this.#withFileTypes ? direntAt(place) : text);
   }
