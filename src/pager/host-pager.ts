@@ -3,7 +3,7 @@ import { Fault } from '../base/fault.ts';
 import type { McpClient } from '../protocol/client.ts';
 import type { ServerConfig } from '../protocol/connect.ts';
 import type { DialectFactory } from '../protocol/dialect.ts';
-import type { PageReply, PageRequest, Pager } from './port.ts';
+import { keyOf, type PageReply, type PageRequest, type Pager } from './port.ts';
 import { type Deadlines, type ProcessObserver, Session } from './session.ts';
 import { singleFlight } from './single-flight.ts';
 
@@ -49,12 +49,6 @@ export function hostPager(options: HostPagerOptions): Pager {
       await Promise.all([...sessions.values()].map((session) => session.close()));
     },
   };
-}
-
-function keyOf(request: PageRequest): string {
-  const uri = 'uri' in request ? request.uri : '';
-  const digest = request.kind === 'blob' ? (request.expected?.digest ?? '') : '';
-  return `${request.kind} ${request.label} ${digest} ${uri}`;
 }
 
 function what(request: PageRequest): string {

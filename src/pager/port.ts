@@ -9,6 +9,13 @@ export type PageRequest =
   | { readonly kind: 'directory'; readonly label: string; readonly uri: string }
   | { readonly kind: 'blob'; readonly label: string; readonly uri: string; readonly expected?: Expected };
 
+/** Requests with one key have one answer while it is under way. */
+export function keyOf(request: PageRequest): string {
+  const uri = 'uri' in request ? request.uri : '';
+  const digest = request.kind === 'blob' ? (request.expected?.digest ?? '') : '';
+  return `${request.kind} ${request.label} ${digest} ${uri}`;
+}
+
 /** What was negotiated with a server. */
 export interface Negotiated {
   /** Absent where the client does not tell (SDK 1.x). */

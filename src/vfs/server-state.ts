@@ -154,6 +154,8 @@ export class ServerState {
     const { root } = entry;
     const tree = this.tree ?? SkillTree.of([], now());
     const held = tree.skillAt(root);
+    // Whoever waited for the same answer finds it in place.
+    if (held !== undefined && sameEntry(held.entry, entry)) return held;
     const skill = { entry, since: Math.trunc(now()), listed: held?.listed ?? false };
     const rest = tree.skills.filter((other) => other !== held);
     const { refusals } = withoutConflicts([...rest, skill]);
@@ -162,6 +164,10 @@ export class ServerState {
     if (!skill.listed) this.#unlisted.set(root, entry);
     this.tree = tree.with(skill, now());
     this.options.replaced(tree, this.tree);
+    if (held === undefined) {
+      const message = `${entry.uri} is not in the listing, and was confirmed by the server`;
+      this.options.report({ severity: 'info', code: 'unlisted-skill', message, uri: entry.uri });
+    }
     return skill;
   }
 

@@ -102,8 +102,6 @@ export class SkillFs implements ReadFs {
     const grafted = 'root' in entry ? this.state.graft(entry) : entry;
     if (!('entry' in grafted)) throw this.#refused(grafted);
     this.#misses.clear();
-    const message = `${grafted.entry.uri} is not in the listing, and was confirmed by the server`;
-    this.state.options.report({ severity: 'info', code: 'unlisted-skill', message, uri: grafted.entry.uri });
     const found = (this.state.tree ?? tree).lookup(path);
     if (found.node === undefined) throw this.#unlisted(this.state.tree ?? tree, path);
     return found.node;

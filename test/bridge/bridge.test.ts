@@ -113,6 +113,17 @@ test('NEG-4: a 2025-era server that exits at the negotiation probe is started ag
   expect(fs.readFileSync('/mcp/s/faulty/y.md', 'utf8')).toBe('y');
 });
 
+test('whoever asks for the same at the same time shares one answer', async () => {
+  const held = mounted({ s: faultyServer({ badEntry: true }) });
+  const refused: string[] = [];
+  held.on('diagnostic', ({ code }) => refused.push(code));
+  await Promise.all(Array.from({ length: 20 }, () => held.promises.readdir('/mcp/s')));
+  expect(refused).toEqual(['refused']);
+  const reads = await Promise.all(Array.from({ length: 20 }, () => held.promises.readFile('/mcp/s/faulty/y.md')));
+  for (const [index, bytes] of reads.entries()) bytes.write(String(index % 10));
+  expect(reads.map(String)).toEqual(reads.map((_, index) => String(index % 10)));
+});
+
 test('NEG-3: the client declares the extension among its capabilities', () => {
   const { fs } = mounted({ s: faultyServer({ echoCapabilities: true }) });
   expect(JSON.parse(fs.readFileSync('/mcp/s/faulty/y.md', 'utf8'))).toMatchObject({

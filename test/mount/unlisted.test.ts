@@ -33,6 +33,14 @@ test('GET-2: an unlisted skill is found by its directory, and outlives a refresh
   expect(mount.fs.readdirSync('/mcp/s/acme/hidden')).toEqual(['SKILL.md', 'references']);
 });
 
+test('GET-2: many who look for an unlisted skill at once cause one request, and find one skill', async () => {
+  const { mount, requests, diagnostics } = await mountScript(server());
+  const stats = await Promise.all(Array.from({ length: 20 }, () => mount.promises.stat('/mcp/s/acme/hidden/SKILL.md')));
+  expect(new Set(stats.map(({ ino }) => ino)).size).toBe(1);
+  expect(requests).toEqual(['skills/list', 'skills/get skill://acme/hidden/SKILL.md']);
+  expect(diagnostics).toHaveLength(1);
+});
+
 test('GET-2: a graft clears the misses above it', async () => {
   const { mount } = await mountScript(server());
   expect(await rejection(mount.promises.readdir('/mcp/s/acme'))).toMatchObject({ code: 'ENOENT' });

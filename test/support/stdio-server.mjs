@@ -1,7 +1,7 @@
 // A stdio server for faults that need a process of its own. Usage: node stdio-server.mjs '{"exitOnRead":true}'
 // exitOnRead: ends when a file named x.md is read; hangOnRead: never answers such a read; ignoreEof: outlives its input;
 // exitOnProbe: ends at the first request that is not initialize; env: serves that variable as content;
-// cwd: serves its working directory; echoCapabilities: serves what the client declared.
+// badEntry: lists one that is not valid; cwd: serves its working directory; echoCapabilities: serves what the client declared.
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -43,7 +43,7 @@ const handlers = {
     };
   },
   ping: () => ({}),
-  'skills/list': () => ({ skills: [entry] }),
+  'skills/list': () => ({ skills: options.badEntry ? [entry, { uri: 'skill://bad' }] : [entry] }),
   'skills/get': ({ uri }) => (uri === entry.uri ? { skill: entry } : undefined),
   'resources/read': ({ uri }) => {
     if (uri.endsWith('/x.md') && options.exitOnRead) process.exit(3);

@@ -1,7 +1,8 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, SHARE_ENV, Worker } from 'node:worker_threads';
 import { Fault } from '../../base/fault.ts';
 import { endProcess } from '../host-processes.ts';
-import type { PageReply, PageRequest, Pager } from '../port.ts';
+import { keyOf, type PageReply, type PageRequest, type Pager } from '../port.ts';
+import { singleFlight } from '../single-flight.ts';
 import {
   type FromWorker,
   faultFromWire,
@@ -30,6 +31,7 @@ export interface WorkerPagerOptions {
 export function workerPager(options: WorkerPagerOptions): Pager {
   let thread: Thread | undefined;
   let closed = false;
+  const flight = singleFlight<unknown>();
   const running = (): Thread => {
     if (closed) throw new Fault('EIO', { detail: 'the mount is closed' });
     if (thread === undefined || thread.gone) thread = new Thread(options);
@@ -40,7 +42,9 @@ export function workerPager(options: WorkerPagerOptions): Pager {
       request: Extract<PageRequest, { kind: K }>,
       signal?: AbortSignal,
     ): Promise<PageReply[K]> {
-      return (await running().ask({ kind: 'request', request }, signal)) as PageReply[K];
+      // Whoever waits for one answer gets the very same one, and only one copy of it crosses the thread.
+      const answer = flight(keyOf(request), (shared) => running().ask({ kind: 'request', request }, shared), signal);
+      return (await answer) as PageReply[K];
     },
     requestSync<K extends PageRequest['kind']>(request: Extract<PageRequest, { kind: K }>): PageReply[K] {
       return running().block(request) as PageReply[K];
