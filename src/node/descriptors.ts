@@ -6,13 +6,13 @@ import { native } from './native.ts';
  * by whomever, and whose number now is another file's, is not ours any more.
  */
 export class Descriptors {
-  readonly #open = new Map<number, { readonly identity: string; readonly stat: Stat }>();
+  readonly #open = new Map<number, { readonly identity: string | undefined; readonly stat: Stat }>();
 
   add(fd: number, stat: Stat): void {
     this.#open.set(fd, { identity: identityOf(fd), stat });
   }
 
-  /** @throws what Node throws for a descriptor that is not open */
+  /** @returns `undefined` for what is not ours, or not open */
   get(fd: number): Stat | undefined {
     const known = this.#open.get(fd);
     if (known === undefined) return undefined;
@@ -22,8 +22,12 @@ export class Descriptors {
   }
 }
 
-/** Inode numbers come again on some disks; the time a file lost its name does not. */
-function identityOf(fd: number): string {
-  const { dev, ino, ctimeNs } = native.fstatSync(fd, { bigint: true });
-  return `${dev} ${ino} ${ctimeNs}`;
+/** Inode numbers come again on some disks; the time a file lost its name does not. `undefined` when it is not open. */
+function identityOf(fd: number): string | undefined {
+  try {
+    const { dev, ino, ctimeNs } = native.fstatSync(fd, { bigint: true });
+    return `${dev} ${ino} ${ctimeNs}`;
+  } catch {
+    return undefined;
+  }
 }

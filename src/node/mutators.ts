@@ -6,7 +6,7 @@ import { systemError } from './errors.ts';
 import { type Fs, type FsPromises, forms } from './forms.ts';
 import { checkedByNode, NOWHERE, native, nativePromises } from './native.ts';
 import { spelledPath } from './paths.ts';
-import { isFileHandle } from './read-file.ts';
+import { isOpen } from './read-file.ts';
 
 /** What changes one path, and the system call that is refused. */
 const ONE_PATH = {
@@ -92,7 +92,7 @@ export function mutators(context: Context, descriptors: Descriptors): Mutators {
       functions[name] = (...args) => (isNodes(args[0]) ? nodes(...args) : callback(...args));
     }
     if (nodesPromise === undefined) return;
-    promises[name] = (...args) => (isFileHandle(args[0]) ? nodesPromise(...args) : promise(...args));
+    promises[name] = (...args) => (isOpen(args[0]) ? nodesPromise(...args) : promise(...args));
   }
 
   return { functions: functions as Partial<Fs>, promises: promises as Partial<FsPromises> };

@@ -9,7 +9,7 @@ export const native: typeof fs = Object.defineProperties({}, Object.getOwnProper
 export const nativePromises: typeof fs.promises = { ...fs.promises };
 
 /** A path below something that is no directory: whatever is tried with it fails, and changes nothing. */
-export const NOWHERE = '/dev/null/-';
+export const NOWHERE = `${process.platform === 'win32' ? process.execPath : '/dev/null'}/-`;
 
 /**
  * Lets Node check arguments: `call` hands them to Node's own function, together with the path {@link NOWHERE}.

@@ -70,7 +70,7 @@ function createDirectory(): string {
 /** Removes what processes that ended without an exit left behind. */
 function sweep(): void {
   for (const name of native.readdirSync(tmpdir())) {
-    const pid = /^skillfs-(\d+)-/.exec(name)?.[1];
+    const pid = name.startsWith(PREFIX) ? /^\d+(?=-)/.exec(name.slice(PREFIX.length))?.[0] : undefined;
     if (pid === undefined || isAlive(Number(pid))) continue;
     try {
       native.rmSync(join(tmpdir(), name), { recursive: true, force: true });

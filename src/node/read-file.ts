@@ -32,7 +32,7 @@ export function readFileForms(context: Context): Forms<'readFile'> {
   const read = (file: never, options: never, done: never) =>
     typeof file === 'number' ? native.readFile(file, options, done) : callback(file, options, done);
   const readPromise = async (file: never, options: never) =>
-    isFileHandle(file) ? nativePromises.readFile(file, options) : promise(file, options);
+    isOpen(file) ? nativePromises.readFile(file, options) : promise(file, options);
   return {
     sync: readSync as Fs['readFileSync'],
     callback: read as Fs['readFile'],
@@ -68,7 +68,7 @@ function optionsOf(given: unknown): ReadFileOptions {
   return options;
 }
 
-/** Whether it is one of Node's own handles, whose class is not public; no path looks like one. */
-export function isFileHandle(file: unknown): boolean {
-  return typeof file === 'object' && file !== null && typeof (file as { fd?: unknown }).fd === 'number';
+/** Whether it is a descriptor, or one of Node's handles, whose class is not public; no path looks like one. */
+export function isOpen(file: unknown): boolean {
+  return typeof file === 'number' || (typeof file === 'object' && file !== null && 'fd' in file);
 }

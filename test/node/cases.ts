@@ -44,6 +44,7 @@ export const PATHS: Readonly<Record<string, (root: string) => unknown>> = {
   'nothing relative': () => 'missing/../notes',
   'a NUL byte': (R) => `${R}/notes\0/large.txt`,
   'a Buffer with a NUL byte': (R) => Buffer.from(`${R}/notes\0`),
+  'a descriptor that is not open': () => 999_999,
   undefined: () => undefined,
   null: () => null,
   'a boolean': () => true,

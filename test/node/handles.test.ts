@@ -60,6 +60,15 @@ describe('descriptors', () => {
     expect(thrown(() => ours.openSync(SKILL, O_DIRECTORY))).toEqual(thrown(() => fs.openSync(SKILL, O_DIRECTORY)));
   });
 
+  test('that are closed are what node:fs says of them, whatever they were', () => {
+    const { ours } = sides;
+    const fd = ours.openSync(SKILL, 'r');
+    ours.closeSync(fd);
+    for (const name of ['fchmodSync', 'ftruncateSync', 'fstatSync'] as const) {
+      expect(thrown(() => ours[name](fd, 0 as never))).toMatchObject({ code: 'EBADF', syscall: name.slice(0, -4) });
+    }
+  });
+
   test('cannot be written to, nor their file be changed', () => {
     const { ours } = sides;
     const fd = ours.openSync(SKILL, 'r');

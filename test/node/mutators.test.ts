@@ -91,6 +91,13 @@ test('streams of data are refused as a whole is', async () => {
   expect(await rejected(sides.ours.promises.writeFile(FILE, data()))).toMatchObject({ code: 'EROFS', path: FILE });
 });
 
+test('promises take no descriptor, and write to none', async () => {
+  for (const name of ['writeFile', 'appendFile'] as const) {
+    const failure = (side: typeof fs) => rejected(side.promises[name](1 as never, 'must not be seen'));
+    expect(await failure(sides.ours)).toEqual(await failure(fs));
+  }
+});
+
 test('descriptors that are open elsewhere are written to by Node', () => {
   const { ours } = sides;
   const directory = fs.mkdtempSync(join(fs.realpathSync('/tmp'), 'elsewhere-'));
