@@ -19,7 +19,7 @@ for (let skill = 0; skill < SKILLS; skill++) {
   tree[`acme/${name}/SKILL.md`] =
     `---\nname: ${name}\ndescription: Skill number ${skill}\n---\n\n${'Text. '.repeat(650)}\n`;
   for (let file = 1; file < FILES; file++)
-    tree[`acme/${name}/references/file-${file}.md`] = `${'Words. '.repeat(580)}\n`;
+    tree[`acme/${name}/references/file-${file}.md`] = `${skill} ${file} ${'Words. '.repeat(580)}\n`;
 }
 for (const [path, content] of Object.entries(tree)) {
   mkdirSync(dirname(join(directory, path)), { recursive: true });

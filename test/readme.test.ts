@@ -64,6 +64,15 @@ test('the serving snippet attaches the directory', () => {
   expect(execFileSync(process.execPath, ['serve.mjs'], { cwd: directory, encoding: 'utf8' })).toBe('false\n');
 });
 
+test('the testing snippet finds nothing wrong with a mount', () => {
+  const directory = consumer();
+  writeFileSync(
+    join(directory, 'testing.mjs'),
+    `${runnable(snippets[3] ?? '', '')}\nconsole.log(text.split('\\n')[1]);`,
+  );
+  expect(execFileSync(process.execPath, ['testing.mjs'], { cwd: directory, encoding: 'utf8' })).toBe('name: refunds\n');
+});
+
 test('the commands it shows are there', () => {
   const help = execFileSync(process.execPath, [join(root, 'dist/cli.js'), '--help'], { encoding: 'utf8' });
   const shells = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block).join('');

@@ -44,7 +44,14 @@ export class SkillFs implements ReadFs {
     this.#inodes = inodes;
   }
 
-  *stat(path: string): Op<Stat> {
+  stat(path: string): Op<Stat> {
+    const tree = this.state.settled;
+    const absent = tree === undefined ? undefined : this.#absentIn(tree).get(path);
+    if (absent !== undefined) throw absent;
+    return this.#stat(path);
+  }
+
+  *#stat(path: string): Op<Stat> {
     // The server's own directory is there whether or not the server is.
     if (path === '' && this.state.tree === undefined) return this.#rootStat();
     return this.#statOf(yield* this.#lookup(path));
