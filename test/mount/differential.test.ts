@@ -9,6 +9,7 @@ import {
   digest,
   fileOf,
   type Script,
+  type ScriptedSkill,
   scriptedSkill,
   skillMd,
 } from '../support/scripted-server.ts';
@@ -62,8 +63,38 @@ const entries: Record<string, Script> = {
   'a URI that is no SKILL.md': withEntry({ uri: 'skill://acme/tool' }),
 };
 
+const described = (frontmatter: Record<string, unknown>) =>
+  withEntry({ frontmatter: { name: 'tool', description: 'About tool', ...frontmatter } });
+Object.assign(entries, {
+  'a URI listed twice, with two entries': {
+    skills: [skill],
+    list: () => ({ skills: [skill.entry, { ...skill.entry, frontmatter: { name: 'tool', description: 'Other' } }] }),
+  },
+  'a URI listed twice, each time the same': { skills: [skill], list: () => ({ skills: [skill.entry, skill.entry] }) },
+  'a description of more than 1,024 characters': described({ description: 'x'.repeat(1025) }),
+  'metadata that is no text': described({ metadata: { version: 2 } }),
+  'compatibility that is no text': described({ compatibility: ['node'] }),
+  'escaped dots': withFiles(md, { ...x, uri: 'skill://acme/tool/%2e%2e/x.md' }),
+  'a path that is a file and a directory': withFiles(md, x, { ...x, uri: 'skill://acme/tool/x.md/y' }),
+  'a colon in the authority': { skills: [rename(skill, 'skill://acme/', 'skill://ckm:design/')] },
+});
+
+/** The skill under another prefix. */
+function rename({ entry, files }: ScriptedSkill, from: string, to: string): ScriptedSkill {
+  return JSON.parse(JSON.stringify({ entry, files }).replaceAll(from, to));
+}
+
 /** Where our verdict on an entry differs from the official client's, and why. */
-const named: Record<string, string> = {};
+const named: Record<string, string> = {
+  'a URI listed twice, with two entries': 'refused by both; here as the one skill it is, there once for each copy',
+  'a URI listed twice, each time the same':
+    'pages of a catalog that changes bring an entry twice; nothing about it is in doubt',
+  'a description of more than 1,024 characters': 'a bound on authors, not a danger to readers: loaded with a warning',
+  'metadata that is no text': 'real skills have numbers there: loaded with a warning',
+  'compatibility that is no text': 'loaded with a warning, as metadata is',
+  'a path that is a file and a directory': 'no file system can hold it: refused (ENT-7)',
+  'a colon in the authority': 'the authority is a name, not a host with a port (MAP-3): loaded',
+};
 
 async function officialClient(script: Script): Promise<{ skills: SkillsClient; close: () => Promise<void> }> {
   const connected = await connectScript(script, 'v2-modern');
@@ -76,8 +107,10 @@ describe('ENT-5: the verdict on an entry is the official client’s', () => {
     const listing = await official.skills.list();
     const { mount } = await mountScript(script);
     await mount.ready();
-    expect(mount.skills().length === listing.skills.length).toBe(named[name] === undefined);
-    expect((mount.status()[0]?.refused.length ?? 0) === listing.invalid.length).toBe(named[name] === undefined);
+    const ours = [mount.skills().length, mount.status()[0]?.refused.length];
+    const theirs = [listing.skills.length, listing.invalid.length];
+    if (named[name] === undefined) expect(ours).toEqual(theirs);
+    else expect(ours, named[name]).not.toEqual(theirs);
     await official.close();
   });
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,6 +70,20 @@ describe('libraries that take an fs work over a mount', () => {
       ),
     ).resolves.toBe('space');
     expect(graceful.readdirSync('/mcp/s')).toEqual(['acme', 'notes']);
+  });
+
+  test('fs-extra and chokidar, which find it in node:fs', () => {
+    const script = new URL('../support/patched-fs.mjs', import.meta.url).pathname;
+    const saw = JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' }));
+    expect(saw).toMatchObject({ text: 'space', exists: [false, true], names: ['notes'] });
+    expect(saw.events).toEqual(
+      expect.arrayContaining([
+        'add /mcp/s/notes/SKILL.md',
+        'add /mcp/s/notes/a b.txt',
+        'change /mcp/s/notes/a b.txt',
+        'add /mcp/s/notes/new.txt',
+      ]),
+    );
   });
 
   test('enhanced-resolve', () => {

@@ -58,21 +58,29 @@ test('the packed package is required from CommonJS, and finds its worker', () =>
   expect(run('cjs.cjs', script)).toBe('string ---\nfunction\n');
 });
 
-test('a program bundled into one file finds the worker in its installed packages', () => {
-  writeFileSync(join(consumer, 'entry.mjs'), `import { mount } from 'skillfs'; ${use} await mounted.close();`);
-  const esbuild = join(root, 'node_modules/.bin/esbuild');
-  const shared = ['entry.mjs', '--bundle', '--platform=node', '--log-level=error'];
-  execFileSync(
-    esbuild,
+test.each([
+  [
+    'esm',
+    'bundle.mjs',
     [
-      ...shared,
-      '--format=esm',
-      '--outfile=bundle.mjs',
       '--banner:js=import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
     ],
-    { cwd: consumer },
-  );
-  expect(execFileSync(process.execPath, ['bundle.mjs'], { cwd: consumer, encoding: 'utf8' })).toBe('string ---\n');
+  ],
+  ['cjs', 'bundle.cjs', []],
+])('a program bundled into one file (%s) finds the worker in its installed packages', (format, file, options) => {
+  const close = format === 'esm' ? 'await mounted.close();' : 'mounted.close();';
+  writeFileSync(join(consumer, 'entry.mjs'), `import { mount } from 'skillfs'; ${use} ${close}`);
+  const esbuild = join(root, 'node_modules/.bin/esbuild');
+  const shared = [
+    'entry.mjs',
+    '--bundle',
+    '--platform=node',
+    '--log-level=error',
+    `--format=${format}`,
+    `--outfile=${file}`,
+  ];
+  execFileSync(esbuild, [...shared, ...options], { cwd: consumer });
+  expect(execFileSync(process.execPath, [file], { cwd: consumer, encoding: 'utf8' })).toBe('string ---\n');
 });
 
 test('types are those a consumer sees, under ESM and CommonJS resolution', () => {

@@ -5,7 +5,7 @@ import { Fault } from '../../base/fault.ts';
 
 /**
  * Where the worker's code is: as told; beside this module, as it is published and as bundlers that follow
- * `new URL(…, import.meta.url)` lay it; else in the skillfs that the working directory's packages resolve to, which is how
+ * `new URL(…, import.meta.url)` lay it; else in the skillfs that the program's, or the working directory's, packages resolve to, which is how
  * a program bundled into one file finds it.
  *
  * @throws `Fault` EIO naming the two ways out, when it is nowhere
@@ -16,9 +16,13 @@ export function workerFile(told: string | URL | undefined): URL {
     if (existsSync(file)) return file;
     throw new Fault('EIO', { detail: `mount({worker}): ${file.href} is not there` });
   }
-  const beside = new URL('./worker.js', import.meta.url);
-  if (existsSync(beside)) return beside;
-  for (const from of [import.meta.url, pathToFileURL(`${process.cwd()}/`).href]) {
+  // Bundled into CommonJS, a module does not know where it is.
+  const here = import.meta.url as string | undefined;
+  const beside = here === undefined ? undefined : new URL('./worker.js', here);
+  if (beside !== undefined && existsSync(beside)) return beside;
+  const program = process.argv[1];
+  for (const from of [here, program && pathToFileURL(program).href, pathToFileURL(`${process.cwd()}/`).href]) {
+    if (!from) continue;
     try {
       return pathToFileURL(createRequire(from).resolve('skillfs/worker'));
     } catch {
