@@ -16,11 +16,27 @@ export function isAbsence(error: unknown): boolean {
 /** The fault a failed request is reported as, naming the server and what was asked of it. */
 export function faultOf(error: unknown, server: string, asked: string): Fault {
   if (isFault(error)) return error;
-  const said = error instanceof Error ? error.message : String(error);
+  const said = saidBy(error);
   const told = (what: string) => ({ detail: `server "${server}": ${what} (${asked}: ${said})`, cause: error });
   if (needsAuthentication(error)) return new Fault('EACCES', told('authentication is needed'));
   if (isUnreachable(error)) return new Fault('EHOSTUNREACH', told('not reachable'));
   return new Fault('EIO', { detail: `server "${server}": ${asked} failed: ${said}`, cause: error });
+}
+
+/** What an error says, and what those say that it was made from, each once. */
+function saidBy(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  let said = error.message;
+  for (let at = error.cause ?? causeIn(error), depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if (at.message !== '' && !said.includes(at.message)) said += `: ${at.message}`;
+  }
+  return said;
+}
+
+/** The SDK keeps some causes among the data of its errors. */
+function causeIn(error: Error): unknown {
+  const { data } = fieldsOf(error);
+  return typeof data === 'object' && data !== null ? (data as { cause?: unknown }).cause : undefined;
 }
 
 function needsAuthentication(error: unknown): boolean {

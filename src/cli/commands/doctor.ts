@@ -37,7 +37,7 @@ async function run(options: DoctorOptions): Promise<void> {
 function report(server: ServerStatus): void {
   const { label, state, lastError, serverInfo, protocolVersion, dialect, partial, stale, refused } = server;
   out(`${printable(label)}: ${state}`);
-  const row = (name: string, value: string) => out(`  ${name.padEnd(12)}${printable(value)}`);
+  const row = (name: string, value: string) => out(`  ${name.padEnd(14)}${printable(value)}`);
   if (serverInfo !== undefined) row('calls itself', `${serverInfo.name} ${serverInfo.version}`);
   if (protocolVersion !== undefined) row('protocol', protocolVersion);
   if (server.connectMs !== undefined) {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT } from '../failures.ts';
-import { out, outJson, printable } from '../output.ts';
+import { out, outJson, plural, printable } from '../output.ts';
 import { type SessionOptions, session, withServers } from '../session.ts';
 
 interface SkillsOptions extends SessionOptions {
@@ -20,7 +20,7 @@ async function run(options: SkillsOptions): Promise<void> {
     const skills = mount.skills();
     if (options.json === true) return outJson(skills);
     for (const { label, name, description, path, uri, files, bytes, content } of skills) {
-      const size = content === 'dynamic' ? 'dynamic, unverified' : `${files} files, ${bytes} bytes`;
+      const size = content === 'dynamic' ? 'dynamic, unverified' : `${plural(files ?? 0, 'file')}, ${bytes} bytes`;
       out(`${printable(name)}  (${printable(label)}, ${size})`);
       out(`  ${printable(description)}`);
       out(`  ${printable(path)}  ${printable(uri)}\n`);
