@@ -1,7 +1,5 @@
 import { Fault, isFault } from '../base/fault.ts';
 import type { Op } from '../base/op.ts';
-import { frontmatterDifferences } from '../catalog/equivalence.ts';
-import { FrontmatterError, readFrontmatter } from '../catalog/frontmatter.ts';
 import {
   type DirNode,
   type FileNode,
@@ -13,10 +11,11 @@ import {
 import type { Refusal, SkillEntry } from '../catalog/types.ts';
 import { fromTreePath, isSkillName, isUriProblem, parseSkillUri, toTreePath } from '../catalog/uri.ts';
 import type { BlobStore } from '../content/blob-store.ts';
-import { digestOf, VerificationError } from '../content/verify.ts';
+import { VerificationError } from '../content/verify.ts';
 import type { InodeTable } from './inodes.ts';
 import type { Content, DirEntry, ReadFs, Stat } from './read-fs.ts';
 import { ask, type ServerState, sameEntry } from './server-state.ts';
+import { SkillContents } from './skill-contents.ts';
 
 /** The size of a directory, as many file systems give it. Bytes. */
 const DIRECTORY_SIZE = 4096;
@@ -24,23 +23,19 @@ const DIRECTORY_SIZE = 4096;
 /** Skills of one server as a file system. Paths are below the server's directory: `''`, `acme/billing/refunds/SKILL.md`. */
 export class SkillFs implements ReadFs {
   readonly state: ServerState;
-  readonly #store: BlobStore;
+  readonly #contents: SkillContents;
   readonly #inodes: InodeTable;
   readonly #stats = new WeakMap<TreeNode, Stat>();
-  /** SKILL.md entries whose frontmatter was found equal. */
-  readonly #matching = new WeakSet<SkillEntry>();
   /** Paths that `skills/get`, a read or a directory listing said are not there, and until when that is believed. */
   readonly #misses = new Map<string, number>();
   /** What is known not to be in a skill with a manifest, in the current tree. */
   #absences: { readonly tree: SkillTree; readonly faults: Map<string, Fault> } | undefined;
   /** Directories whose children the server was asked for, in the tree they were learned into. */
   readonly #listed = new WeakMap<SkillTree, Set<string>>();
-  /** What was fetched of dynamic skills: sizes by URI, counted against the byte limit (LIM-1). */
-  readonly #fetched = new Map<SkillNode, Map<string, { size: number; digest: string }>>();
 
   constructor(state: ServerState, store: BlobStore, inodes: InodeTable) {
     this.state = state;
-    this.#store = store;
+    this.#contents = new SkillContents(state, store);
     this.#inodes = inodes;
   }
 
@@ -147,8 +142,7 @@ export class SkillFs implements ReadFs {
       this.#miss(path);
       throw this.#absent();
     }
-    this.#count(skill, uri, bytes);
-    this.#store.put(dynamicKey(this.state.label, skill, uri), bytes);
+    this.#contents.keep(skill, uri, bytes);
     tree.learn(path, { uri, kind: 'file' }, this.state.options.now());
     return tree.lookup(path).node ?? nearest;
   }
@@ -173,30 +167,23 @@ export class SkillFs implements ReadFs {
   }
 
   *#content(file: FileNode, path: string, mayRefresh: boolean): Op<Content> {
-    const { skill, listed, uri } = file;
-    const key =
-      listed === undefined ? dynamicKey(this.state.label, skill, uri) : `${this.state.label}\n${listed.digest}`;
     try {
-      let bytes = this.#store.get(key);
-      if (bytes === undefined) {
-        const expected = listed === undefined ? {} : { expected: { size: listed.size, digest: listed.digest } };
-        bytes = yield* ask({ kind: 'blob', label: this.state.label, uri, ...expected });
-        if (bytes === undefined)
-          throw this.#unverified('gone', uri, `${uri} is listed, but the server does not have it`);
-        if (listed === undefined) this.#count(skill, uri, bytes);
-      }
-      if (uri === skill.entry.uri) this.#matchFrontmatter(skill.entry, bytes);
-      this.#store.put(key, bytes);
+      const bytes = yield* this.#contents.read(file);
       return { bytes, stat: this.#statOf(file) };
     } catch (error) {
       if (!isFault(error) || !(error.cause instanceof VerificationError)) throw error;
-      this.#store.delete(key);
-      if (mayRefresh && (yield* this.#refreshed(skill))) {
+      if (mayRefresh && (yield* this.#refreshed(file.skill))) {
         const again = yield* this.#lookup(path);
         if (again.kind === 'file') return yield* this.#content(again, path, false);
       }
       const message = error.detail ?? error.code;
-      this.state.options.report({ severity: 'error', code: 'verification', message, uri, cause: error.cause });
+      this.state.options.report({
+        severity: 'error',
+        code: 'verification',
+        message,
+        uri: file.uri,
+        cause: error.cause,
+      });
       throw error;
     }
   }
@@ -222,38 +209,6 @@ export class SkillFs implements ReadFs {
     return true;
   }
 
-  /** VER-4: what SKILL.md says of itself is what its entry says, field by field. */
-  #matchFrontmatter(entry: SkillEntry, bytes: Uint8Array): void {
-    if (this.#matching.has(entry)) return;
-    try {
-      const [difference] = frontmatterDifferences(entry.frontmatter, readFrontmatter(bytes));
-      if (difference !== undefined) {
-        const { field, entry: listed, file } = difference;
-        const message = `${entry.uri}: frontmatter field ${field} is ${show(file)} in the file and ${show(listed)} in the entry`;
-        throw this.#unverified('frontmatter', entry.uri, message);
-      }
-    } catch (error: unknown) {
-      if (!(error instanceof FrontmatterError)) throw error;
-      throw this.#unverified('frontmatter', entry.uri, `${entry.uri}: ${error.message}`, error);
-    }
-    if (entry.resources !== 'dynamic') this.#matching.add(entry);
-  }
-
-  /** LIM-1: for a dynamic skill the limits count what was really fetched. */
-  #count(skill: SkillNode, uri: string, bytes: Uint8Array): void {
-    const files = this.#fetched.get(skill) ?? new Map();
-    this.#fetched.set(skill, files);
-    files.set(uri, { size: bytes.byteLength, digest: digestOf(bytes) });
-    const { limits, label } = this.state.options;
-    const total = [...files.values()].reduce((sum, { size }) => sum + size, 0);
-    if (limits.over === 'allow' || (total <= limits.bytes && files.size <= limits.files)) return;
-    const detail =
-      `server "${label}": the dynamic skill ${skill.entry.uri} is over the limits with ${uri} ` +
-      `(${files.size} files of ${limits.files}, ${total} bytes of ${limits.bytes})`;
-    files.delete(uri);
-    throw new Fault('EFBIG', { detail });
-  }
-
   #statOf(node: TreeNode): Stat {
     const known = this.#stats.get(node);
     if (known !== undefined) return known;
@@ -264,7 +219,7 @@ export class SkillFs implements ReadFs {
       this.#stats.set(node, stat);
       return stat;
     }
-    const seen = node.listed ?? this.#fetched.get(node.skill)?.get(node.uri);
+    const seen = node.listed ?? this.#contents.fetched(node);
     const { ino, mtimeMs } = this.#inodes.intern(key, seen?.digest ?? '', node.skill.since);
     const stat: Stat = { kind: 'file', ino, size: seen?.size ?? 0, mtimeMs };
     if (node.listed !== undefined) this.#stats.set(node, stat);
@@ -303,11 +258,6 @@ export class SkillFs implements ReadFs {
     const detail = `server "${this.state.label}": the skill ${uri} was refused (${reason}): ${message}`;
     return new Fault(code, { detail });
   }
-
-  #unverified(reason: VerificationError['reason'], uri: string, message: string, cause?: unknown): Fault {
-    const error = new VerificationError(reason, uri, message, cause === undefined ? undefined : { cause });
-    return new Fault('EIO', { detail: `server "${this.state.label}": ${message}`, cause: error });
-  }
 }
 
 /** Misses remembered per server at most. */
@@ -334,12 +284,4 @@ class UnlistedFault extends Fault {
 function uriBelow(entry: SkillEntry, path: string): string {
   const [root = '', uri = ''] = [fromTreePath(entry.root), fromTreePath(path)];
   return rootUriOf(entry) + uri.slice(root.length);
-}
-
-function dynamicKey(label: string, skill: SkillNode, uri: string): string {
-  return `${label}\ndynamic ${skill.since}\n${uri}`;
-}
-
-function show(value: unknown): string {
-  return value === undefined ? 'missing' : JSON.stringify(value);
 }

@@ -171,6 +171,18 @@ test('VER-1: a tampered file is never returned, in no form of reading', async ()
   ).rejects.toMatchObject({ code: 'EIO' });
 });
 
+test('VER-1: bytes that are in memory for another entry are checked against the size of this one', async () => {
+  const lying = scriptedSkill('lying', { 'x.md': 'good x' });
+  const files = lying.entry.resources as { uri: string; size: number }[];
+  (files[1] as { size: number }).size = 3;
+  const { mount } = await mountScript({ skills: [good, lying] });
+  expect(await mount.promises.readFile('/mcp/s/good/x.md', 'utf8')).toBe('good x');
+  expect(await rejection(mount.promises.readFile('/mcp/s/lying/x.md'))).toMatchObject({
+    code: 'EIO',
+    cause: { reason: 'size' },
+  });
+});
+
 test('VER-2: a mismatch refreshes the entry once, and the new entry is used', async () => {
   const next = scriptedSkill('bad', { 'x.md': 'bad x, second edition' });
   const { mount, requests, diagnostics } = await mountScript({

@@ -162,6 +162,28 @@ test('VER-4: the SKILL.md of a dynamic skill that says something else is refused
   });
 });
 
+test('ERR-1: a file of a dynamic skill that was there and is gone is absent, and a refused one is asked for again', async () => {
+  let gone = false;
+  let wrong = true;
+  const { mount } = await mountScript(
+    {
+      skills: [dynamic],
+      read: (uri) => {
+        if (uri.endsWith('/SKILL.md') && wrong) return contents(uri, '---\nname: live\ndescription: Other\n---\n');
+        return gone ? undefined : fileOf([dynamic], uri);
+      },
+    },
+    { memoryBytes: 1 },
+  );
+  expect(await mount.promises.readFile('/mcp/s/live/data/now.json', 'utf8')).toBe('{}');
+  gone = true;
+  expect(await rejection(mount.promises.readFile('/mcp/s/live/data/now.json'))).toMatchObject({ code: 'ENOENT' });
+  gone = false;
+  expect(await rejection(mount.promises.readFile('/mcp/s/live/SKILL.md'))).toMatchObject({ code: 'EIO' });
+  wrong = false;
+  expect(await mount.promises.readFile('/mcp/s/live/SKILL.md', 'utf8')).toContain('About live');
+});
+
 test('VER-5: dynamic skills can be declined', async () => {
   const { mount } = await mountScript({ skills: [dynamic, listed] }, { dynamic: 'decline' });
   const [status] = await mount.ready();
