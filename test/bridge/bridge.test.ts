@@ -42,10 +42,15 @@ function onDisk(): Record<string, string> {
 }
 
 /** Runs a script in a process of its own, and waits for it to end by itself. */
-function run(script: string, flags: readonly string[] = []): { status: number | null; stdout: string; stderr: string } {
+function run(
+  script: string,
+  flags: readonly string[] = [],
+  env: Record<string, string> = {},
+): { status: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', script], {
     encoding: 'utf8',
     timeout: 25_000,
+    env: { ...process.env, ...env },
   });
   return { status, stdout, stderr };
 }
@@ -243,21 +248,25 @@ describe('a worker that ends takes nobody with it', () => {
   });
 });
 
-test('hooks of the host are not the worker’s', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'skillfs-hook-'));
-  const hook = join(directory, 'hook.mjs');
-  writeFileSync(
-    hook,
-    `import { isMainThread } from 'node:worker_threads'; import { appendFileSync } from 'node:fs';
+test.each(['on the command line', 'in the environment'])(
+  'hooks of the host (%s) are not the worker’s',
+  async (where) => {
+    const directory = await mkdtemp(join(tmpdir(), 'skillfs-hook-'));
+    const hook = join(directory, 'hook.mjs');
+    writeFileSync(
+      hook,
+      `import { isMainThread } from 'node:worker_threads'; import { appendFileSync } from 'node:fs';
     appendFileSync(${JSON.stringify(join(directory, 'log'))}, isMainThread ? 'main\\n' : 'worker\\n');`,
-  );
-  const { status, stdout } = run(
-    `
+    );
+    const { status, stdout } = run(
+      `
     import { mount } from ${JSON.stringify(index)};
     console.log(mount({ servers: { s: ${JSON.stringify(faultyServer({}))} } }).fs.readFileSync('/mcp/s/faulty/y.md', 'utf8'));
   `,
-    ['--import', hook],
-  );
-  expect({ status, stdout }).toEqual({ status: 0, stdout: 'y\n' });
-  expect(readFileSync(join(directory, 'log'), 'utf8')).toBe('main\n');
-});
+      where === 'on the command line' ? ['--import', hook] : [],
+      where === 'on the command line' ? {} : { NODE_OPTIONS: `--import ${hook}` },
+    );
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'y\n' });
+    expect(readFileSync(join(directory, 'log'), 'utf8')).toBe('main\n');
+  },
+);

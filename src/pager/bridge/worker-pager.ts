@@ -1,4 +1,11 @@
-import { MessageChannel, type MessagePort, receiveMessageOnPort, SHARE_ENV, Worker } from 'node:worker_threads';
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  SHARE_ENV,
+  Worker,
+  type WorkerOptions,
+} from 'node:worker_threads';
 import { Fault } from '../../base/fault.ts';
 import { endProcess } from '../host-processes.ts';
 import { keyOf, type PageReply, type PageRequest, type Pager } from '../port.ts';
@@ -78,13 +85,15 @@ class Thread {
     this.#blocking = blocking.port1;
     this.#awaiting = awaiting.port1;
     this.#deadlines = setup.deadlines;
-    this.#worker = new Worker(workerFile(file), {
+    const code = workerFile(file);
+    // Servers see the environment as it is when they start; hooks of the host are not the worker's.
+    const options: WorkerOptions = {
       workerData: data,
       transferList: [blocking.port2, awaiting.port2],
-      // Servers see the environment as it is when they start; hooks of the host are not the worker's.
       env: SHARE_ENV,
       execArgv: [],
-    });
+    };
+    this.#worker = withoutNodeOptions(() => new Worker(code, options));
     this.#worker.on('error', (error) => this.#died(error));
     this.#worker.on('exit', () => this.#died(undefined));
     this.#awaiting.on('message', (message: FromWorker) => this.#settle(message));
@@ -189,6 +198,18 @@ class Thread {
     this.#worker.unref();
     this.#awaiting.unref();
     this.#blocking.unref();
+  }
+}
+
+/** A worker takes its options from the environment at the moment it is made. */
+function withoutNodeOptions<T>(make: () => T): T {
+  const NODE_OPTIONS = process.env['NODE_OPTIONS'];
+  if (NODE_OPTIONS === undefined) return make();
+  delete process.env['NODE_OPTIONS'];
+  try {
+    return make();
+  } finally {
+    process.env['NODE_OPTIONS'] = NODE_OPTIONS;
   }
 }
 
