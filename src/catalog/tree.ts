@@ -112,10 +112,42 @@ export class SkillTree {
     return node?.kind === 'directory' && node.skill?.entry.root === root ? node.skill : undefined;
   }
 
-  /** This tree and one more skill, or another revision of one it has. */
+  /** Why an entry cannot stand in this tree beside the skills around it (ENT-7). */
+  conflictOf(entry: SkillEntry): EntryConflict | undefined {
+    const { root } = entry;
+    for (let cut = root.lastIndexOf('/'); cut > 0; cut = root.lastIndexOf('/', cut - 1)) {
+      const outer = this.skillAt(root.slice(0, cut));
+      const conflict = outer && conflictBetween(outer.entry, entry);
+      if (conflict !== undefined) return conflict;
+    }
+    if (this.lookup(root).node === undefined) return undefined;
+    for (const inner of this.skills) {
+      const conflict = inner.entry.root.startsWith(`${root}/`) ? conflictBetween(entry, inner.entry) : undefined;
+      if (conflict !== undefined) return conflict;
+    }
+    return undefined;
+  }
+
+  /** This tree and one more skill, or another revision of one it has. What stays is shared, not built again. */
   with(skill: SkillNode, now: number): SkillTree {
-    const rest = this.skills.filter((other) => other.entry.root !== skill.entry.root);
-    return SkillTree.of([...rest, skill], now, this);
+    const { root } = skill.entry;
+    if (this.lookup(root).node !== undefined) {
+      return SkillTree.of([...this.skills.filter(({ entry }) => entry.root !== root), skill], now, this);
+    }
+    const copy = copied(this.#root);
+    let parent = copy;
+    const segments = root.split('/').slice(0, -1);
+    for (const segment of segments) {
+      const child = parent.children.get(segment);
+      if (child?.kind !== 'directory') break;
+      const next = copied(child);
+      parent.children.set(segment, next);
+      parent = next;
+    }
+    // The directory that gets a new entry changes now; those above it do not.
+    (parent as { since: number }).since = parent.skill?.since ?? now;
+    plant(copy, skill, now);
+    return new SkillTree(copy, [...this.skills, skill]);
   }
 
   /**
@@ -204,6 +236,10 @@ function newDir(path: string, skill: SkillNode | undefined, complete: boolean, s
     pending: undefined,
     sorted: undefined,
   };
+}
+
+function copied(dir: Dir): Dir {
+  return { ...dir, children: new Map(dir.children), sorted: undefined };
 }
 
 function addDir(parent: Dir, name: string, since: number, uri?: string): Dir {

@@ -157,10 +157,8 @@ export class ServerState {
     // Whoever waited for the same answer finds it in place.
     if (held !== undefined && sameEntry(held.entry, entry)) return held;
     const skill = { entry, since: Math.trunc(now()), listed: held?.listed ?? false };
-    const rest = tree.skills.filter((other) => other !== held);
-    const { refusals } = withoutConflicts([...rest, skill]);
-    const refusal = refusals.find((one) => one.uri === entry.uri);
-    if (refusal !== undefined) return this.#refuse(refusal);
+    const conflict = tree.conflictOf(entry);
+    if (conflict !== undefined) return this.#refuse({ uri: entry.uri, ...conflict });
     if (!skill.listed) this.#unlisted.set(root, entry);
     this.tree = tree.with(skill, now());
     this.options.replaced(tree, this.tree);

@@ -103,7 +103,9 @@ export class SkillFs implements ReadFs {
     const entry = this.state.examine(value, root);
     const grafted = 'root' in entry ? this.state.graft(entry) : entry;
     if (!('entry' in grafted)) throw this.#refused(grafted);
-    this.#misses.clear();
+    for (let above = root; above !== ''; above = above.slice(0, Math.max(0, above.lastIndexOf('/')))) {
+      this.#misses.delete(above);
+    }
     const found = (this.state.tree ?? tree).lookup(path);
     if (found.node === undefined) throw this.#unlisted(this.state.tree ?? tree, path);
     return found.node;

@@ -48,6 +48,24 @@ test('GET-2: a graft clears the misses above it', async () => {
   expect(await mount.promises.readdir('/mcp/s/acme')).toEqual(['hidden']);
 });
 
+test('GET-2: a graft leaves everything else as it was: times, inodes, what is open, and other misses', async () => {
+  const { mount, requests } = await mountScript(server());
+  await mount.ready();
+  await rejection(mount.promises.stat('/mcp/s/nothing'));
+  const before = mount.fs.statSync('/mcp/s/listed/docs/x.md');
+  const open = await mount.promises.opendir('/mcp/s');
+  await mount.promises.stat('/mcp/s/acme/hidden');
+  const after = mount.fs.statSync('/mcp/s/listed/docs/x.md');
+  expect([after.ino, after.mtimeMs]).toEqual([before.ino, before.mtimeMs]);
+  expect((await open.read())?.name).toBe('listed');
+  expect(await open.read()).toBeNull();
+  expect(mount.fs.readdirSync('/mcp/s', { recursive: true })).toEqual(
+    expect.arrayContaining(['acme/hidden/references/more.md', 'listed/docs/x.md']),
+  );
+  await rejection(mount.promises.stat('/mcp/s/nothing'));
+  expect(requests.filter((request) => request.includes('nothing'))).toHaveLength(1);
+});
+
 test('GET-1: a miss is remembered for a while', async () => {
   const { mount, requests } = await mountScript(server(), { missTtl: 60_000 });
   for (let round = 0; round < 3; round++) {
