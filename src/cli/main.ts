@@ -12,7 +12,7 @@ import { register as stat } from './commands/stat.ts';
 import { register as tree } from './commands/tree.ts';
 import { register as verify } from './commands/verify.ts';
 import { EXIT, UsageError } from './failures.ts';
-import { noteError } from './output.ts';
+import { noteError, printable } from './output.ts';
 
 const program = new Command('skillfs')
   .description('The Agent Skills of MCP servers, as files.')
@@ -22,8 +22,11 @@ const program = new Command('skillfs')
     'after',
     `
 Paths are absolute (/mcp/<server>/…) or start with the server's label. Servers are given with --server or --config, or found
-in .mcp.json, .vscode/mcp.json and .cursor/mcp.json of the working directory.
-
+in .mcp.json, .vscode/mcp.json and .cursor/mcp.json of the working directory.`,
+  )
+  .addHelpText(
+    'afterAll',
+    `
 Data goes to standard output, everything else to standard error.
 Exit codes: 0 all went well, 1 something failed, 2 the call or the configuration cannot be used.`,
   );
@@ -40,8 +43,12 @@ try {
   process.exitCode = exitCodeOf(error);
   if (!(error instanceof CommanderError)) {
     noteError(error);
-    if (process.argv.includes('--verbose') && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    if (process.argv.includes('--verbose') && error instanceof Error) noteStack(error);
   }
+}
+
+function noteStack({ stack = '' }: Error): void {
+  for (const line of stack.split('\n')) process.stderr.write(`${printable(line)}\n`);
 }
 
 function exitCodeOf(error: unknown): number {

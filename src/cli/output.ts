@@ -12,17 +12,26 @@ export function out(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+/** The same value for a program; for a terminal, what {@link printable} keeps from it is escaped as JSON does. */
 export function outJson(value: unknown): void {
-  out(JSON.stringify(value, undefined, 2));
+  const json = JSON.stringify(value, undefined, 2);
+  out(json.replace(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped));
+}
+
+function escaped(char: string): string {
+  return char
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
 }
 
 export function note(line: string): void {
   process.stderr.write(`skillfs: ${line}\n`);
 }
 
-/** Tells of an error, and below it why. */
+/** Tells of an error, and below it why. A message is one line, so that a server cannot write lines that look like ours. */
 export function noteError(error: unknown): void {
-  for (const line of describe(error).split('\n')) note(printable(line));
+  for (const message of describe(error)) note(printable(message));
 }
 
 /** Columns as wide as their widest cell; numbers to the right. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Mount, mount } from '../mount.ts';
 import type { MountOptions } from '../options.ts';
+import { KNOWN_FILES } from './config/files.ts';
 import { type ServerOptions, serversOf } from './config/servers.ts';
 import { UsageError } from './failures.ts';
 import { note, printable } from './output.ts';
@@ -42,11 +43,15 @@ function milliseconds(value: string): number {
   return ms;
 }
 
+const NO_SERVERS = `no servers: give --server label='command args' or --server label=https://…, --config file, or have one of ${KNOWN_FILES.join(', ')} here`;
+
 /** Mounts what the options say, runs, and closes, whatever happens. */
 export async function session<T>(options: SessionOptions, run: (session: Session) => Promise<T>): Promise<T> {
-  const { servers, problems } = serversOf(options, process.cwd(), process.env);
-  for (const problem of problems) note(printable(problem));
+  const { servers, remarks } = serversOf(options, process.cwd(), process.env);
   const { timeout, verbose = false, mountPoint = '/mcp' } = options;
+  for (const { kind, message } of remarks) if (verbose || kind !== 'disabled') note(printable(message));
+  if (servers.size === 0) throw new UsageError(NO_SERVERS);
+  const problems = remarks.flatMap(({ kind, message }) => (kind === 'unusable' ? [message] : []));
   const stderr = verbose ? 'inherit' : 'ignore';
   const quiet = [...servers].map(([label, config]) => [label, 'command' in config ? { ...config, stderr } : config]);
   const mountOptions: MountOptions = {

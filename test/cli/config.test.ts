@@ -87,18 +87,23 @@ test('servers are found where users have them, comments and trailing commas incl
       mcpServers: { c: { command: 'c', cwd: '${workspaceFolder}/c', alwaysAllow: [] } },
     }),
   });
-  const { servers, problems } = discover(here, { HOST: 'example.com' });
+  const { servers, remarks } = discover(here, { HOST: 'example.com' });
   expect(Object.fromEntries(servers)).toEqual({
     a: { command: 'a', args: ['1'], env: { K: 'v' } },
     both: { command: 'one' },
     b: { url: 'https://example.com/mcp', headers: { X: 'y' } },
     c: { command: 'c', cwd: `${here}/c` },
   });
-  expect(problems).toEqual([expect.stringMatching(/^\.vscode\/mcp\.json: the server "both" is in an earlier file/)]);
+  expect(remarks).toEqual([
+    {
+      kind: 'repeated',
+      message: expect.stringMatching(/^\.vscode\/mcp\.json: the server "both" is in an earlier file/),
+    },
+  ]);
 });
 
 test('a bad server costs itself only, and each says file, label and key', () => {
-  const { servers, problems } = readConfig(
+  const { servers, remarks } = readConfig(
     JSON.stringify({
       mcpServers: {
         good: { command: 'x' },
@@ -117,7 +122,9 @@ test('a bad server costs itself only, and each says file, label and key', () => 
     {},
   );
   expect([...servers.keys()]).toEqual(['good']);
-  expect(problems).toEqual([
+  expect(remarks.at(-1)).toEqual({ kind: 'disabled', message: expect.stringContaining('"off"') });
+  expect(remarks.slice(0, -1).map(({ kind }) => kind)).toEqual(Array(7).fill('unusable'));
+  expect(remarks.slice(0, -1).map(({ message }) => message)).toEqual([
     expect.stringMatching(/^servers\.json: server "undefinedVariable": args\[0\].*NOPE/),
     expect.stringMatching(/"old".*SSE/),
     expect.stringMatching(/"neither".*neither a command nor a url/),
@@ -129,8 +136,10 @@ test('a bad server costs itself only, and each says file, label and key', () => 
 });
 
 test('a file that is not JSON says so, with its line', () => {
-  expect(readConfig('{\n  "mcpServers": {\n    nope\n', 'x.json', '/', {}).problems[0]).toMatch(/^x\.json:3: not JSON/);
-  expect(readConfig('[]', 'x.json', '/', {}).problems[0]).toMatch(/mcpServers/);
+  expect(readConfig('{\n  "mcpServers": {\n    nope\n', 'x.json', '/', {}).remarks[0]?.message).toMatch(
+    /^x\.json:3: not JSON/,
+  );
+  expect(readConfig('[]', 'x.json', '/', {}).remarks[0]?.message).toMatch(/mcpServers/);
 });
 
 test('servers on the command line', () => {
@@ -145,14 +154,41 @@ test('servers on the command line', () => {
   });
 });
 
+test("the workspace of a file an editor keeps is the directory above the editor's own", () => {
+  const text = JSON.stringify({ servers: { a: { command: '${workspaceFolder}/run' } } });
+  const here = directory({ '.vscode/mcp.json': text, 'mine.json': text });
+  for (const file of ['.vscode/mcp.json', 'mine.json']) {
+    const { servers } = serversOf({ config: join(here, file) }, '/', {});
+    expect(servers.get('a')).toEqual({ command: `${here}/run` });
+  }
+});
+
+test('a server given with --server counts before one of the same label in --config, and that is said', () => {
+  const here = directory({ 'x.json': JSON.stringify({ mcpServers: { a: { command: 'file' }, b: { command: 'b' } } }) });
+  const { servers, remarks } = serversOf({ config: join(here, 'x.json'), server: ['a=given'] }, '/', {});
+  expect(Object.fromEntries(servers)).toEqual({ a: { command: 'given', args: [] }, b: { command: 'b' } });
+  expect(remarks).toEqual([{ kind: 'repeated', message: expect.stringContaining('"a" is given with --server too') }]);
+});
+
+test('what is wrong with a header is said without its value', () => {
+  for (const header of ['a:Authorization=s3cret', 'other:Authorization=s3cret', 'a=s3cret']) {
+    expect(() => serversOf({ server: ['a=x'], header: [header] }, '/', {})).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('s3cret') }),
+    );
+  }
+});
+
 test.each([
   [{ server: ['nolabel'] }, /expected label=/],
   [{ server: ['=x'] }, /expected label=/],
   [{ server: ['a='] }, /--server a/],
   [{ server: ["a=node 'x"] }, /not closed/],
   [{ server: ['a=x'], header: ['broken'] }, /--header broken/],
+  [{ server: ['a=x', 'a=y'] }, /--server a: is given twice/],
+  [{ server: ['a=https://x'], header: ['b:X=y'] }, /--header b: there is no --server b=https/],
+  [{ server: ['a=x'], header: ['a:X=y'] }, /--header a: there is no --server a=https/],
+  [{ server: ['a=https://'] }, /--server a: server\.url/],
   [{ config: '/no/such/file' }, /--config \/no\/such\/file: ENOENT/],
-  [{}, /no servers: give --server/],
 ])('what cannot be used is a usage error: %j', (options, message) => {
   const here = directory({});
   expect(() => serversOf(options, here, {})).toThrow(UsageError);

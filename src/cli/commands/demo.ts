@@ -82,7 +82,7 @@ function expectFailure(call: () => unknown): void {
   try {
     call();
   } catch (error) {
-    for (const line of describe(error).split('\n')) out(`   ${line}`);
+    for (const message of describe(error)) out(`   ${message}`);
     return;
   }
   process.exitCode = EXIT.failed;

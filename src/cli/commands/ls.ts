@@ -1,9 +1,10 @@
 import type { Dirent } from 'node:fs';
 import { posix } from 'node:path';
 import type { Command } from 'commander';
+import type { Mount } from '../../mount.ts';
 import { EXIT } from '../failures.ts';
 import { noteError, out, outJson, printable, table } from '../output.ts';
-import { type Session, type SessionOptions, session, withServers } from '../session.ts';
+import { type SessionOptions, session, withServers } from '../session.ts';
 
 interface LsOptions extends SessionOptions {
   readonly long?: boolean;
@@ -28,13 +29,13 @@ export function register(program: Command): void {
 }
 
 async function run(paths: readonly string[], options: LsOptions): Promise<void> {
-  await session(options, async (opened) => {
+  await session(options, async ({ mount, pathOf }) => {
     const all: Listed[] = [];
     const wanted = paths.length === 0 ? [''] : paths;
     for (const [index, argument] of wanted.entries()) {
-      const path = opened.pathOf(argument);
+      const path = pathOf(argument);
       try {
-        const listed = await list(opened, path, options.recursive === true);
+        const listed = await list(mount.promises, path, options.recursive === true);
         if (options.json === true) all.push(...listed);
         else print(path, listed, options, wanted.length > 1, index > 0);
       } catch (error) {
@@ -46,8 +47,7 @@ async function run(paths: readonly string[], options: LsOptions): Promise<void> 
   });
 }
 
-async function list({ mount }: Session, path: string, recursive: boolean): Promise<Listed[]> {
-  const { promises } = mount;
+async function list(promises: Mount['promises'], path: string, recursive: boolean): Promise<Listed[]> {
   if (!(await promises.stat(path)).isDirectory()) return [await describeEntry(promises, path, posix.basename(path))];
   const listed: Listed[] = [];
   const entries: Dirent[] = await promises.readdir(path, { withFileTypes: true });
@@ -57,7 +57,7 @@ async function list({ mount }: Session, path: string, recursive: boolean): Promi
     listed.push(own);
     if (!recursive || own.kind === 'file') continue;
     try {
-      listed.push(...(await list({ mount } as Session, child, true)));
+      listed.push(...(await list(promises, child, true)));
     } catch (error) {
       // One server that is down does not hide the others.
       process.exitCode = EXIT.failed;
@@ -67,7 +67,7 @@ async function list({ mount }: Session, path: string, recursive: boolean): Promi
   return listed;
 }
 
-async function describeEntry(promises: Session['mount']['promises'], path: string, name: string): Promise<Listed> {
+async function describeEntry(promises: Mount['promises'], path: string, name: string): Promise<Listed> {
   const stats = await promises.stat(path);
   const kind = stats.isDirectory() ? 'directory' : 'file';
   return { path, name, kind, size: stats.size, mtime: stats.mtime.toISOString() };

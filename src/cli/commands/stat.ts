@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { contentOf } from '../content-of.ts';
 import { EXIT } from '../failures.ts';
 import { noteError, out, outJson, printable } from '../output.ts';
 import { type SessionOptions, session, withServers } from '../session.ts';
@@ -18,12 +19,13 @@ export function register(program: Command): void {
 async function run(paths: readonly string[], options: StatOptions): Promise<void> {
   await session(options, async ({ mount, pathOf }) => {
     const known: object[] = [];
+    const contentAt = contentOf(mount);
     for (const argument of paths) {
       const path = pathOf(argument);
       try {
         const stats = await mount.promises.stat(path);
         const origin = mount.originOf(path);
-        const skill = mount.skills().find(({ label, uri }) => label === origin?.label && uri === origin?.skill);
+        const content = contentAt(path);
         known.push({
           path,
           kind: stats.isDirectory() ? 'directory' : 'file',
@@ -33,7 +35,7 @@ async function run(paths: readonly string[], options: StatOptions): Promise<void
           ...(origin !== undefined && { server: origin.label }),
           ...(origin?.uri !== undefined && { uri: origin.uri }),
           ...(origin?.skill !== undefined && { skill: origin.skill }),
-          ...(skill !== undefined && { content: skill.content }),
+          ...(content !== undefined && { content }),
         });
       } catch (error) {
         process.exitCode = EXIT.failed;
@@ -41,7 +43,7 @@ async function run(paths: readonly string[], options: StatOptions): Promise<void
       }
     }
     if (options.json === true) outJson(known);
-    else out(known.map(block).join('\n\n'));
+    else if (known.length > 0) out(known.map(block).join('\n\n'));
   });
 }
 

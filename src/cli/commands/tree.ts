@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import type { Command } from 'commander';
 import type { Mount } from '../../mount.ts';
+import { contentOf } from '../content-of.ts';
 import { EXIT } from '../failures.ts';
 import { noteError, out, plural, printable } from '../output.ts';
 import { type SessionOptions, session, withServers } from '../session.ts';
@@ -33,6 +34,7 @@ export async function printTree(
   path: string,
   indent = '',
   counts: Counts = { skills: 0, directories: 0, files: 0 },
+  contentAt = contentOf(mount),
 ): Promise<Counts> {
   let entries: Dirent[];
   try {
@@ -49,19 +51,10 @@ export async function printTree(
     const directory = entry.isDirectory();
     if (entry.name === 'SKILL.md') counts.skills++;
     counts[directory ? 'directories' : 'files']++;
-    out(
-      `${indent}${last ? '└── ' : '├── '}${printable(entry.name)}${directory ? '/' : ''}${mark(mount, child, entry.name)}`,
-    );
-    if (directory) await printTree(mount, child, `${indent}${last ? '    ' : '│   '}`, counts);
+    // VER-5: unverified content is marked wherever it shows.
+    const mark = entry.name === 'SKILL.md' && contentAt(child) === 'dynamic' ? '  (dynamic, unverified)' : '';
+    out(`${indent}${last ? '└── ' : '├── '}${printable(entry.name)}${directory ? '/' : ''}${mark}`);
+    if (directory) await printTree(mount, child, `${indent}${last ? '    ' : '│   '}`, counts, contentAt);
   }
   return counts;
-}
-
-/** VER-5: unverified content is marked wherever it shows. */
-function mark(mount: Mount, path: string, name: string): string {
-  if (name !== 'SKILL.md') return '';
-  const root = path.slice(0, -'/SKILL.md'.length);
-  return mount.skills().some((skill) => skill.path === root && skill.content === 'dynamic')
-    ? '  (dynamic, unverified)'
-    : '';
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Mount } from '../../mount.ts';
+import { contentOf } from '../content-of.ts';
 import { EXIT } from '../failures.ts';
-import { noteError, out, outJson, plural, printable, progressBar } from '../output.ts';
+import { out, outJson, plural, printable, progressBar } from '../output.ts';
 import { type SessionOptions, session, withServers } from '../session.ts';
 
 interface VerifyOptions extends SessionOptions {
@@ -33,15 +34,12 @@ async function run(wanted: readonly string[], options: VerifyOptions): Promise<v
     for (const argument of wanted.length === 0 ? [''] : wanted) await collect(mount, pathOf(argument), files, failures);
     const bar = progressBar(files.length);
     const checked = { verified: 0, unverified: 0 };
-    const dynamic = new Set(
-      mount.skills().flatMap(({ content, label, uri }) => (content === 'dynamic' ? [`${label} ${uri}`] : [])),
-    );
+    const contentAt = contentOf(mount);
     await Promise.all(
       files.map(async (path) => {
         try {
           await mount.promises.readFile(path);
-          const origin = mount.originOf(path);
-          checked[dynamic.has(`${origin?.label} ${origin?.skill}`) ? 'unverified' : 'verified']++;
+          checked[contentAt(path) === 'verified' ? 'verified' : 'unverified']++;
         } catch (error) {
           failures.push(failureOf(path, error));
         }
@@ -51,7 +49,7 @@ async function run(wanted: readonly string[], options: VerifyOptions): Promise<v
     bar.end();
     const refused = mount.status().flatMap(({ label, refused }) => refused.map((refusal) => ({ label, ...refusal })));
     if (failures.length > 0 || refused.length > 0 || problems.length > 0) process.exitCode = EXIT.failed;
-    if (options.json === true) return outJson({ ...checked, failures, refused });
+    if (options.json === true) return outJson({ ...checked, failures, refused, configuration: problems });
     for (const failure of failures)
       out(
         `FAILED  ${printable(failure.path)}  ${failure.code}${failure.reason ? ` (${failure.reason})` : ''}\n        ${printable(failure.message)}`,
@@ -80,7 +78,6 @@ async function collect(mount: Mount, path: string, files: string[], failures: Fa
     }
   } catch (error) {
     failures.push(failureOf(path, error));
-    noteError(error);
   }
 }
 

@@ -1,15 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import { checkLabel, checkSource } from '../../options.ts';
 import type { ServerConfig } from '../../protocol/connect.ts';
 import { expand } from './expand.ts';
 
-/** Servers by label, and what could not be used. */
+/** What is to be said of a configuration; none of it costs another server. */
+export interface Remark {
+  /** `unusable`: something could not be used, a failure; `repeated`: another server of this label counts; `disabled`: as asked. */
+  readonly kind: 'unusable' | 'repeated' | 'disabled';
+  readonly message: string;
+}
+
+/** Servers by label, and what is to be said of those that are not among them. */
 export interface FoundServers {
   readonly servers: ReadonlyMap<string, ServerConfig>;
-  /** A sentence each; none of them costs another server. */
-  readonly problems: readonly string[];
+  readonly remarks: readonly Remark[];
 }
 
 /** Where users already have their servers, relative to the working directory. */
@@ -21,31 +27,42 @@ const SERVER_KEYS = ['mcpServers', 'servers'] as const;
 /** Reads the known files of a directory; of servers with one label the first counts. */
 export function discover(directory: string, env: NodeJS.ProcessEnv): FoundServers {
   const servers = new Map<string, ServerConfig>();
-  const problems: string[] = [];
+  const remarks: Remark[] = [];
   for (const name of KNOWN_FILES) {
     let text: string;
     try {
       text = readFileSync(join(directory, name), 'utf8');
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT' && code !== 'ENOTDIR') problems.push(`${name}: ${(error as Error).message}`);
+      if (code !== 'ENOENT' && code !== 'ENOTDIR') remarks.push(unusable(`${name}: ${(error as Error).message}`));
       continue;
     }
     const found = readConfig(text, name, directory, env);
-    problems.push(...found.problems);
+    remarks.push(...found.remarks);
     for (const [label, config] of found.servers) {
-      if (servers.has(label))
-        problems.push(`${name}: the server "${label}" is in an earlier file too; this one is not used`);
-      else servers.set(label, config);
+      if (servers.has(label)) {
+        const message = `${name}: the server "${label}" is in an earlier file too; this one is not used`;
+        remarks.push({ kind: 'repeated', message });
+      } else servers.set(label, config);
     }
   }
-  return { servers, problems };
+  return { servers, remarks };
 }
 
 /** @throws what the file system gives when the file cannot be read */
 export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FoundServers {
   const path = resolve(file);
-  return readConfig(readFileSync(path, 'utf8'), file, dirname(path), env);
+  return readConfig(readFileSync(path, 'utf8'), file, workspaceOf(path), env);
+}
+
+/** The directory whose file it is: editors keep theirs one below. */
+function workspaceOf(path: string): string {
+  const directory = dirname(path);
+  return ['.vscode', '.cursor'].includes(basename(directory)) ? dirname(directory) : directory;
+}
+
+function unusable(message: string): Remark {
+  return { kind: 'unusable', message };
 }
 
 /** Reads the servers of a file's text, comments and trailing commas included, one by one. */
@@ -55,25 +72,31 @@ export function readConfig(text: string, name: string, directory: string, env: N
   const [error] = errors;
   if (error !== undefined) {
     const line = text.slice(0, error.offset).split('\n').length;
-    return { servers: new Map(), problems: [`${name}:${line}: not JSON (${printParseErrorCode(error.error)})`] };
+    return {
+      servers: new Map(),
+      remarks: [unusable(`${name}:${line}: not JSON (${printParseErrorCode(error.error)})`)],
+    };
   }
   const file = isRecord(value) ? value : {};
   const key = SERVER_KEYS.find((one) => file[one] !== undefined);
   const listed = key === undefined ? undefined : file[key];
   if (!isRecord(listed)) {
-    return { servers: new Map(), problems: [`${name}: has no object "mcpServers" or "servers"`] };
+    return { servers: new Map(), remarks: [unusable(`${name}: has no object "mcpServers" or "servers"`)] };
   }
   const servers = new Map<string, ServerConfig>();
-  const problems: string[] = [];
+  const remarks: Remark[] = [];
   for (const [label, server] of Object.entries(listed)) {
-    if (isRecord(server) && server['disabled'] === true) continue;
+    if (isRecord(server) && server['disabled'] === true) {
+      remarks.push({ kind: 'disabled', message: `${name}: server "${label}": is disabled there` });
+      continue;
+    }
     try {
       servers.set(checkLabel(label), serverOf(server, label, directory, env));
     } catch (problem) {
-      problems.push(`${name}: server "${label}": ${(problem as Error).message}`);
+      remarks.push(unusable(`${name}: server "${label}": ${(problem as Error).message}`));
     }
   }
-  return { servers, problems };
+  return { servers, remarks };
 }
 
 /** What other tools keep beside is left alone; only what is needed to reach the server is taken. */
