@@ -39,7 +39,7 @@ describe('a command line is split as a shell splits it, and nothing is expanded'
 });
 
 describe('variables are expanded', () => {
-  const variables = { env: { TOKEN: 'secret', EMPTY: '' }, workspaceFolder: '/work' };
+  const variables = { env: { TOKEN: 'secret', EMPTY: '' }, workspaceFolder: '/project' };
   test.each([
     ['${TOKEN}', 'secret'],
     ['Bearer ${TOKEN}!', 'Bearer secret!'],
@@ -50,7 +50,7 @@ describe('variables are expanded', () => {
     ['${EMPTY}', ''],
     ['${TOKEN:-fallback}', 'secret'],
     ['${NONE:-http://x:80/y}', 'http://x:80/y'],
-    ['${workspaceFolder}/bin', '/work/bin'],
+    ['${workspaceFolder}/bin', '/project/bin'],
     ['$TOKEN', '$TOKEN'],
   ])('%s', (text, expanded) => {
     expect(expand({ args: [text] }, variables)).toEqual({ args: [expanded] });
