@@ -1,11 +1,10 @@
-import type { Op } from './base/op.ts';
-import { runAsync, runSync } from './base/op.ts';
 import { changedPaths, type TreeDiff } from './catalog/diff.ts';
 import type { SkillTree } from './catalog/tree.ts';
 import type { Refusal, SkillFrontmatter } from './catalog/types.ts';
 import { fromTreePath, isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
 import { memoryStore } from './content/memory-store.ts';
-import { createNodeFs, type NodeFs } from './node/index.ts';
+import { keepInternals } from './mounted.ts';
+import { type ChangeSource, createNodeFs, type NodeFs } from './node/index.ts';
 import { type MountOptions, type ResolvedOptions, resolveOptions, type ServerSource } from './options.ts';
 import { workerPager } from './pager/bridge/worker-pager.ts';
 import { hostPager } from './pager/host-pager.ts';
@@ -16,6 +15,7 @@ import { isMcpClient } from './protocol/client.ts';
 import type { ServerConfig } from './protocol/connect.ts';
 import { dialects } from './protocol/dialects/index.ts';
 import { type Diagnostic, Diagnostics } from './vfs/diagnostics.ts';
+import { driverOf } from './vfs/driver.ts';
 import { InodeTable } from './vfs/inodes.ts';
 import { MountTable } from './vfs/mount-table.ts';
 import type { Driver } from './vfs/read-fs.ts';
@@ -176,17 +176,20 @@ class SkillMount implements Mount {
     }
     this.#pager = pager;
     this.#table = new MountTable(options.mountPoint, servers, inodes, now());
-    this.#driver = driverOf(pager);
+    this.#driver = driverOf<PageRequest>(
+      (asked, signal) => pager.request(asked, signal),
+      (asked) => pager.requestSync(asked),
+    );
     this.mountPoint = options.mountPoint;
-    this.fs = createNodeFs(this.#table, this.#driver, {
-      mountPoint: options.mountPoint,
-      changes: {
-        subscribe: (listener) => {
-          this.#watchers.add(listener);
-          return () => this.#watchers.delete(listener);
-        },
+    const changes: ChangeSource = {
+      subscribe: (listener) => {
+        this.#watchers.add(listener);
+        return () => this.#watchers.delete(listener);
       },
-    });
+    };
+    const { mountPoint } = options;
+    this.fs = createNodeFs(this.#table, this.#driver, { mountPoint, changes });
+    keepInternals(this, { core: this.#table, driver: this.#driver, changes, mountPoint });
   }
 
   get promises(): NodeFs['promises'] {
@@ -289,17 +292,6 @@ class SkillMount implements Mount {
     });
     return (await Promise.all(below)).flat();
   }
-}
-
-/** Operations ask the pager for what is missing. */
-function driverOf(pager: Pager): Driver {
-  return {
-    async: <T>(op: Op<T>, signal?: AbortSignal) => {
-      signal?.throwIfAborted();
-      return runAsync(op, (request) => pager.request(request as PageRequest, signal));
-    },
-    sync: <T>(op: Op<T>) => runSync(op, (request) => pager.requestSync(request as PageRequest)),
-  };
 }
 
 function statusOf(state: ServerState): ServerStatus {

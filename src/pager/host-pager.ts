@@ -38,17 +38,19 @@ export function hostPager(options: HostPagerOptions): Pager {
       const answer = flight(keyOf(request), (shared) => session.answer(request, shared), signal);
       return (await answer) as PageReply[K];
     },
-    requestSync(request) {
-      throw new Fault('EAGAIN', {
-        detail:
-          `server "${request.label}": ${what(request)} is not in memory, and a synchronous call cannot wait for it in ` +
-          'this thread; await mount.preload([path]) (or mount.ready()) first, or use the asynchronous call',
-      });
-    },
+    requestSync: (requests) => requests.map((request) => ({ status: 'rejected', reason: wouldBlock(request) })),
     async close() {
       await Promise.all([...sessions.values()].map((session) => session.close()));
     },
   };
+}
+
+function wouldBlock(request: PageRequest): Fault {
+  return new Fault('EAGAIN', {
+    detail:
+      `server "${request.label}": ${what(request)} is not in memory, and a synchronous call cannot wait for it in ` +
+      'this thread; await mount.preload([path]) (or mount.ready()) first, or use the asynchronous call',
+  });
 }
 
 function what(request: PageRequest): string {

@@ -1,5 +1,5 @@
 import { Fault } from '../base/fault.ts';
-import type { Op } from '../base/op.ts';
+import { known, type Op } from '../base/op.ts';
 import type { InodeTable } from './inodes.ts';
 import type { Content, DirEntry, ReadFs, Stat } from './read-fs.ts';
 import type { SkillFs } from './skill-fs.ts';
@@ -61,11 +61,6 @@ export class MountTable implements ReadFs {
   pathFor(label: string, below: string): string {
     return below === '' ? `${this.#prefix}${label}` : `${this.#prefix}${label}/${below}`;
   }
-}
-
-// biome-ignore lint/correctness/useYield: an operation that has nothing to ask for
-function* known<T>(value: T): Op<T> {
-  return value;
 }
 
 /** Every ancestor of a mount point can be looked at, down to the mount point, which lists the servers. */

@@ -40,4 +40,7 @@ export interface Driver {
   async<T>(op: Op<T>, signal?: AbortSignal): Promise<T>;
   /** @throws `Fault` EAGAIN when something is missing that only the blocked thread could fetch */
   sync<T>(op: Op<T>): T;
+  /** The answer to one thing an operation yielded, for an operation that runs within another one. */
+  answer(asked: unknown, signal?: AbortSignal): Promise<unknown>;
+  answerSync(asked: unknown): unknown;
 }
