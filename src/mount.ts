@@ -156,7 +156,7 @@ function pagerFor(options: ResolvedOptions): Pager {
 class SkillMount implements Mount {
   readonly fs: NodeFs;
   readonly mountPoint: string;
-  readonly #table: MountTable;
+  readonly #table: MountTable<SkillFs>;
   readonly #pager: Pager;
   readonly #driver: Driver;
   readonly #diagnostics = new Diagnostics();

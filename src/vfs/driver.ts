@@ -1,4 +1,4 @@
-import { type AnswerAll, answerAsync, answerSync, runAsync, runSync } from '../base/op.ts';
+import { type AnswerAll, answerAsync, answerSync, type Op, runAsync, runSync, settled } from '../base/op.ts';
 import type { Driver } from './read-fs.ts';
 
 /**
@@ -21,4 +21,45 @@ export function driverOf<Asked>(
     answer: (asked, signal) => answerAsync(asked, answering(signal)),
     answerSync: (asked) => answerSync(asked, blocking),
   };
+}
+
+/** Something an operation waits for that knows itself how it is had; what operations over several layers ask for. */
+export class Call {
+  readonly sync: () => unknown;
+  readonly async: (signal?: AbortSignal) => Promise<unknown>;
+  /** Whether no server is involved. */
+  readonly local: boolean;
+
+  constructor(local: boolean, sync: () => unknown, async: (signal?: AbortSignal) => Promise<unknown>) {
+    this.local = local;
+    this.sync = sync;
+    this.async = async;
+  }
+}
+
+/** Runs operations that yield nothing but a {@link Call}. */
+export const callDriver: Driver = driverOf<Call>(
+  (call, signal) => call.async(signal),
+  (calls) => calls.map((call) => settled(call.sync)),
+);
+
+/** An operation of another driver's, within one that yields a {@link Call}. */
+export function* through<T>(op: Op<T>, driver: Driver): Op<T> {
+  let step = op.next();
+  while (!step.done) {
+    const asked = step.value;
+    let answer: unknown;
+    try {
+      answer = yield new Call(
+        false,
+        () => driver.answerSync(asked),
+        (signal) => driver.answer(asked, signal),
+      );
+    } catch (error) {
+      step = op.throw(error);
+      continue;
+    }
+    step = op.next(answer);
+  }
+  return step.value;
 }

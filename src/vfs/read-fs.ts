@@ -7,6 +7,19 @@ export interface Stat {
   readonly ino: number;
   readonly size: number;
   readonly mtimeMs: number;
+  /** What a disk knows besides; absent for what servers publish. */
+  readonly disk?: DiskStat;
+}
+
+/** Times are milliseconds since the epoch. */
+export interface DiskStat {
+  readonly mode: number;
+  readonly nlink: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly atimeMs: number;
+  readonly ctimeMs: number;
+  readonly birthtimeMs: number;
 }
 
 export interface DirEntry {

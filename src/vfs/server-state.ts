@@ -79,7 +79,7 @@ export class ServerState {
 
   /** The current tree, where nothing has to be asked or looked at first. */
   get settled(): SkillTree | undefined {
-    return this.listFault === undefined && this.#expiresAt === undefined ? this.tree : undefined;
+    return this.listFault === undefined && !this.stale && this.#expiresAt === undefined ? this.tree : undefined;
   }
 
   /** The current tree; the first access connects and lists. */
@@ -94,6 +94,30 @@ export class ServerState {
     if (this.lastError !== undefined && this.options.now() < this.#retryAt) throw this.lastError;
     yield* this.load();
     return this.tree as SkillTree;
+  }
+
+  /**
+   * The tree as a view shows it: the first access connects and lists; after that, what there is. A server that failed is
+   * asked again in the background.
+   *
+   * @throws `Fault` EAGAIN when a synchronous caller is the first, and cannot wait
+   */
+  *shown(): Op<SkillTree | undefined> {
+    if (this.tree === undefined && this.lastError === undefined) {
+      try {
+        yield* this.load();
+      } catch (error) {
+        if (!isFault(error) || error.code === 'EAGAIN') throw error;
+      }
+      return this.tree;
+    }
+    const failed = this.tree === undefined || this.listFault !== undefined || this.stale;
+    if (!failed) return yield* this.current();
+    if (this.options.now() >= this.#retryAt) {
+      this.#retryAt = this.options.now() + this.options.retryAfter;
+      this.options.expired();
+    }
+    return this.tree;
   }
 
   /**
