@@ -1,9 +1,9 @@
 import { changedPaths, type TreeDiff } from './catalog/diff.ts';
-import type { SkillTree } from './catalog/tree.ts';
+import type { SkillNode, SkillTree } from './catalog/tree.ts';
 import type { Refusal, SkillFrontmatter } from './catalog/types.ts';
 import { fromTreePath, isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
 import { memoryStore } from './content/memory-store.ts';
-import { keepInternals } from './mounted.ts';
+import { keepMountInternals } from './mounted.ts';
 import { type ChangeSource, createNodeFs, type NodeFs } from './node/index.ts';
 import { type MountOptions, type ResolvedOptions, resolveOptions, type ServerSource } from './options.ts';
 import { workerPager } from './pager/bridge/worker-pager.ts';
@@ -161,6 +161,7 @@ class SkillMount implements Mount {
   readonly #driver: Driver;
   readonly #diagnostics = new Diagnostics();
   readonly #watchers = new Set<(path: string) => void>();
+  readonly #replaced = new Set<() => void>();
 
   constructor(options: ResolvedOptions, pager: Pager) {
     const inodes = new InodeTable();
@@ -189,7 +190,15 @@ class SkillMount implements Mount {
     };
     const { mountPoint } = options;
     this.fs = createNodeFs(this.#table, this.#driver, { mountPoint, changes });
-    keepInternals(this, { core: this.#table, driver: this.#driver, changes, mountPoint });
+    keepMountInternals(this, {
+      core: this.#table,
+      driver: this.#driver,
+      changes,
+      mountPoint,
+      servers,
+      onReplaced: (listener) => this.#replaced.add(listener),
+      report: (diagnostic) => this.#diagnostics.emit(diagnostic),
+    });
   }
 
   get promises(): NodeFs['promises'] {
@@ -206,14 +215,9 @@ class SkillMount implements Mount {
 
   skills(): readonly SkillInfo[] {
     return [...this.#table.servers].flatMap(([label, { state }]) =>
-      (state.tree?.skills ?? []).map(({ entry, listed }): SkillInfo => {
-        const { uri, root, frontmatter, resources, bytes } = entry;
-        const { name, description } = frontmatter;
-        const path = this.#table.pathFor(label, root);
-        const known = { label, uri, path, name, description, frontmatter, listed };
-        if (resources === 'dynamic') return { ...known, content: 'dynamic' };
-        return { ...known, content: 'verified', files: resources.length, bytes };
-      }),
+      (state.tree?.skills ?? []).map((skill) =>
+        skillInfoOf(label, skill, this.#table.pathFor(label, skill.entry.root)),
+      ),
     );
   }
 
@@ -276,6 +280,7 @@ class SkillMount implements Mount {
   }
 
   #tellChanges(label: string, before: SkillTree | undefined, after: SkillTree): void {
+    for (const listener of this.#replaced) listener();
     if (this.#watchers.size === 0 || before === undefined) return;
     for (const below of changedPaths(before, after)) {
       for (const watcher of this.#watchers) watcher(this.#table.pathFor(label, below));
@@ -292,6 +297,15 @@ class SkillMount implements Mount {
     });
     return (await Promise.all(below)).flat();
   }
+}
+
+/** @param path where its directory is shown */
+export function skillInfoOf(label: string, { entry, listed }: SkillNode, path: string): SkillInfo {
+  const { uri, frontmatter, resources, bytes } = entry;
+  const { name, description } = frontmatter;
+  const known = { label, uri, path, name, description, frontmatter, listed };
+  if (resources === 'dynamic') return { ...known, content: 'dynamic' };
+  return { ...known, content: 'verified', files: resources.length, bytes };
 }
 
 function statusOf(state: ServerState): ServerStatus {

@@ -8,6 +8,7 @@ export interface Candidate {
 
 /** Skills that would have one directory name, and what became of them. */
 export interface NameCollision {
+  /** As whoever keeps it spells it. */
   readonly name: string;
   /** Who has the plain name: a server's skill, or, where absent, something local or a skill that is gone. */
   readonly kept: Candidate | undefined;
@@ -36,6 +37,8 @@ export class FlatNames {
   readonly #collisions: 'rename' | 'hide';
   readonly #owners = new Map<string, string>();
   readonly #given = new Map<string, string>();
+  /** Local names as they are spelled. */
+  readonly #local = new Map<string, string>();
 
   constructor(collisions: 'rename' | 'hide') {
     this.#collisions = collisions;
@@ -46,6 +49,7 @@ export class FlatNames {
     const key = keyOf(name);
     if (this.#owners.get(key) === LOCAL) return false;
     this.#owners.set(key, LOCAL);
+    this.#local.set(key, name);
     return true;
   }
 
@@ -66,7 +70,7 @@ export class FlatNames {
       const kept = sharing.find((candidate) => identityOf(candidate) === owner);
       if (kept !== undefined) directories.set(nameOf(kept), kept);
       const others = sharing.filter((candidate) => candidate !== kept);
-      if (others.length > 0) displaced.push([nameOf(others[0] as Candidate), kept, others]);
+      if (others.length > 0) displaced.push([this.#local.get(key) ?? nameOf(kept ?? (others[0] as Candidate)), kept, others]);
     }
     const collisions = displaced.map(([name, kept, others]): NameCollision => {
       const placed = others.map((candidate) => {

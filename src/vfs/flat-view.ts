@@ -75,6 +75,16 @@ export class FlatView implements ReadFs {
     return { label, below: cut === -1 ? skill.entry.root : skill.entry.root + path.slice(cut) };
   }
 
+  /** The paths at which a path of a server is shown: in its skill's directory, and in those of enclosing skills. */
+  pathsOf(label: string, below: string): readonly string[] {
+    return [...this.named.directories].flatMap(([name, { label: of, skill }]) => {
+      const { root } = skill.entry;
+      if (of !== label) return [];
+      if (root === below || root.startsWith(`${below}/`)) return [name];
+      return below.startsWith(`${root}/`) ? [name + below.slice(root.length)] : [];
+    });
+  }
+
   *stat(path: string): Op<Stat> {
     if (path === '') return this.#root;
     const { server, below } = yield* this.#route(path);
