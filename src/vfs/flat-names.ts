@@ -70,7 +70,8 @@ export class FlatNames {
       const kept = sharing.find((candidate) => identityOf(candidate) === owner);
       if (kept !== undefined) directories.set(nameOf(kept), kept);
       const others = sharing.filter((candidate) => candidate !== kept);
-      if (others.length > 0) displaced.push([this.#local.get(key) ?? nameOf(kept ?? (others[0] as Candidate)), kept, others]);
+      if (others.length > 0)
+        displaced.push([this.#local.get(key) ?? nameOf(kept ?? (others[0] as Candidate)), kept, others]);
     }
     const collisions = displaced.map(([name, kept, others]): NameCollision => {
       const placed = others.map((candidate) => {
