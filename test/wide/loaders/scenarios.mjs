@@ -1,0 +1,55 @@
+// The worlds in which a loader has to find what it finds in a plain directory of files.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { flat, localSkills, lostSkills, servedSkills, without, write } from './skills.mjs';
+
+const cli = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
+const all = { ...localSkills, ...flat(servedSkills) };
+
+/**
+ * By name: `expected`, the files of the plain directory that a loader shall not be able to tell from what it sees, and
+ * `servers`, the servers of the configuration, for the directories that {@link directories} wrote.
+ */
+export const scenarios = {
+  live: {
+    expected: all,
+    servers: ({ served }) => ({ live: live(served) }),
+  },
+  'dead-server': {
+    expected: all,
+    servers: ({ served }) => ({
+      exiting: node('-e', 'process.exit(1)'),
+      silent: node(server('silent')),
+      live: live(served),
+    }),
+  },
+  'died-after-listing': {
+    expected: all,
+    servers: ({ served, lost }) => ({ dying: node(server('dying'), lost), live: live(served) }),
+  },
+  tampered: {
+    expected: without('invoices', all),
+    servers: ({ served }) => ({ tampered: node(server('tampered'), served, '/invoices/SKILL.md') }),
+  },
+};
+
+/** Writes what all scenarios share: the local skills, and the directories of the servers. */
+export async function directories(scratch) {
+  return {
+    local: await write(join(scratch, 'local'), localSkills),
+    served: await write(join(scratch, 'served'), servedSkills),
+    lost: await write(join(scratch, 'lost'), lostSkills),
+  };
+}
+
+function live(served) {
+  return node(cli, 'serve', served);
+}
+
+function node(...args) {
+  return { command: process.execPath, args };
+}
+
+function server(name) {
+  return fileURLToPath(new URL(`./servers/${name}.mjs`, import.meta.url));
+}
