@@ -21,6 +21,17 @@ export function expectedHabits({ recursive, renamed, links }) {
   return [links && 'linked', recursive && 'nested', 'ordinary', renamed && 'renamed'].filter(Boolean);
 }
 
+/** An output as it would be without the skills of these names. */
+export function less(names, output) {
+  const kept = ([file]) => !names.includes(file.slice(0, file.indexOf('/')));
+  return {
+    ...output,
+    skills: output.skills.filter(({ name }) => !names.includes(name)),
+    files: Object.fromEntries(Object.entries(output.files).filter(kept)),
+    own: Object.fromEntries(Object.entries(output.own).filter(kept)),
+  };
+}
+
 /**
  * Compares two outputs of one driver, each with the root it was run on.
  *

@@ -1,22 +1,21 @@
 // The worlds in which a loader has to find what it finds in a plain directory of files.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { flat, localSkills, lostSkills, servedSkills, without, write } from './skills.mjs';
+import { localSkills, lostSkills, servedSkills, write } from './skills.mjs';
 
 const cli = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
-const all = { ...localSkills, ...flat(servedSkills) };
 
 /**
- * By name: `expected`, the files of the plain directory that a loader shall not be able to tell from what it sees, and
- * `servers`, the servers of the configuration, for the directories that {@link directories} wrote.
+ * By name: `missing`, the skills of the plain directory that a loader has to miss, and `servers`, the servers of the
+ * configuration, for the directories that {@link directories} wrote.
  */
 export const scenarios = {
   live: {
-    expected: all,
+    missing: [],
     servers: ({ served }) => ({ live: live(served) }),
   },
   'dead-server': {
-    expected: all,
+    missing: [],
     servers: ({ served }) => ({
       exiting: node('-e', 'process.exit(1)'),
       silent: node(server('silent')),
@@ -24,11 +23,11 @@ export const scenarios = {
     }),
   },
   'died-after-listing': {
-    expected: all,
+    missing: [],
     servers: ({ served, lost }) => ({ dying: node(server('dying'), lost), live: live(served) }),
   },
   tampered: {
-    expected: without('invoices', all),
+    missing: ['invoices'],
     servers: ({ served }) => ({ tampered: node(server('tampered'), served, '/invoices/SKILL.md') }),
   },
 };

@@ -67,10 +67,6 @@ export function flat(served) {
   );
 }
 
-export function without(skill, files) {
-  return Object.fromEntries(Object.entries(files).filter(([path]) => !path.startsWith(`${skill}/`)));
-}
-
 /** Writes the files into a directory of their own, which is returned. */
 export async function write(directory, files) {
   for (const [path, content] of Object.entries(files)) {
