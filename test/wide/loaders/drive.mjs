@@ -28,7 +28,8 @@ export async function drive(loader, root, { scratch, execArgv = [], env = {} }) 
   const stderr = collect(child.stderr);
   const code = await ended(child);
   if (code === 0) return JSON.parse(stdout().trimEnd().split('\n').at(-1));
-  const tail = `${stdout()}${stderr()}`.trimEnd().split('\n').slice(-12).join('\n    ');
+  const said = `${stdout()}${stderr()}`.split('\n').filter((line) => line !== '' && !line.startsWith('{"loader":'));
+  const tail = said.slice(-12).join('\n    ');
   throw new Error(`${code === undefined ? notEnded(child, stdout()) : `ended with ${code}`}\n    ${tail}`);
 }
 
@@ -50,6 +51,8 @@ function ended(child) {
 }
 
 function notEnded(child, stdout) {
+  child.stdout.destroy();
+  child.stderr.destroy();
   if (child.exitCode !== null) return 'ended, but a process it started holds its output';
   child.kill('SIGKILL');
   return `did not end in ${LIMIT / 1000} s (${stdout.includes('"skills"') ? 'after' : 'before'} it printed its output)`;
