@@ -49,7 +49,11 @@ function byArgument(index: number, kind: Kind): Replace {
 }
 
 function routed(original: Fn, routes: Routes, of: (fs: NodeFs) => Fn, index: number, kind: Kind): Fn {
-  return function (this: unknown, ...args: unknown[]): unknown {
+  // Most calls of a process come through here, and are nobody's: nothing is allocated for them.
+  return function (this: unknown): unknown {
+    // biome-ignore lint/complexity/noArguments: an array of them would be made for each call
+    const args = arguments as unknown as unknown[];
+    if (routes.isNobodys(args[index])) return original.apply(this, args);
     const fs = choose(routes, args[index], kind);
     return fs === undefined ? original.apply(this, args) : of(fs)(...args);
   } as Fn;
@@ -83,6 +87,7 @@ function ofTwo(name: string, sync: boolean, promised: boolean): Replace {
 
 const readdirSync: Replace = (original, routes, of) =>
   function (this: unknown, path: unknown, options: unknown): unknown {
+    if (routes.isNobodys(path)) return original.call(this, path, options);
     const fs = choose(routes, path, 'list');
     if (fs !== undefined) return of(fs)(path, options);
     const below = routes.below(path);
@@ -96,6 +101,7 @@ const readdirSync: Replace = (original, routes, of) =>
 
 const readdirPromise: Replace = (original, routes, of) =>
   function (this: unknown, path: unknown, options: unknown): unknown {
+    if (routes.isNobodys(path)) return original.call(this, path, options);
     const fs = choose(routes, path, 'list');
     if (fs !== undefined) return of(fs)(path, options);
     const below = routes.below(path);

@@ -17,6 +17,10 @@ export interface Patched {
 interface Route {
   readonly patched: Patched;
   readonly prefix: string;
+  /** What all paths in it start with, its last index, and the character there: comparing one first is faster. */
+  readonly start: string;
+  readonly last: number;
+  readonly code: number;
 }
 
 /** Where in a process's paths the mounts and views are. */
@@ -36,6 +40,15 @@ export class Routes {
 
   get isEmpty(): boolean {
     return this.#routes.length === 0;
+  }
+
+  /** Whether a path can be told at a glance to have nothing to do with any mount, as most can. */
+  isNobodys(path: unknown): boolean {
+    if (typeof path !== 'string' || path.charCodeAt(0) !== 47 || path.length <= this.#longest) return false;
+    for (const { start, last, code } of this.#routes) {
+      if (path.charCodeAt(last) === code && path.startsWith(start)) return false;
+    }
+    return !NOT_PLAIN.test(path);
   }
 
   /** The mount or view that a path argument is in. What is no path, and most paths, are nobody's. */
@@ -72,6 +85,9 @@ export class Routes {
     this.#routes = sorted.map((patched) => ({
       patched,
       prefix: patched.mountPoint === '/' ? '/' : `${patched.mountPoint}/`,
+      start: patched.mountPoint,
+      last: patched.mountPoint.length - 1,
+      code: patched.mountPoint.charCodeAt(patched.mountPoint.length - 1),
     }));
     const above = new Map<string, Patched[]>();
     for (const patched of sorted) {
@@ -84,6 +100,9 @@ export class Routes {
     this.#longest = Math.max(0, ...[...above.keys()].map(({ length }) => length));
   }
 }
+
+/** What a path that is not normal has somewhere, and few others. */
+const NOT_PLAIN = /\/[./]/;
 
 /** Almost every path is normal already. */
 const ODD = /\/(?:\.{0,2}\/|\.{0,2}$)/;
