@@ -1,9 +1,12 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/core/ext/skills';
 import { STDIO_MESSAGE_BYTES } from '../base/limits.ts';
 import { VERSION } from '../base/version.ts';
 import type { CallOptions, McpClient } from './client.ts';
+import type { Fetch } from './http/guarded-fetch.ts';
+import type { CredentialSource } from './http/shared-auth.ts';
+import { httpTransport } from './http/transport.ts';
 
 /** A server started as a child process that speaks over its standard input and output. */
 export interface StdioServer {
@@ -20,6 +23,19 @@ export interface StdioServer {
 export interface HttpServer {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Gives and renews credentials, in the SDK's own interfaces. It cannot cross a thread: the connection then lives in this
+   * one, where a synchronous call cannot wait for content that is not in memory.
+   */
+  readonly authProvider?: CredentialSource;
+  /** Used instead of the global `fetch`; keeps the connection in this thread, too. */
+  readonly fetch?: Fetch;
+}
+
+/** Whether a server's connection must live in the thread of the host, and why. */
+export function keptInHost(config: ServerConfig): 'authProvider' | 'fetch' | undefined {
+  if (!('url' in config)) return undefined;
+  return config.authProvider !== undefined ? 'authProvider' : config.fetch !== undefined ? 'fetch' : undefined;
 }
 
 export type ServerConfig = StdioServer | HttpServer;
@@ -85,12 +101,18 @@ async function open(
     closing = true;
     await client.close();
   };
+  // The probe of the negotiation knows no signal; it ends with its transport.
+  const giveUp = () => void transport.close().catch(() => undefined);
+  signal.addEventListener('abort', giveUp, { once: true });
   try {
     await client.connect(transport, { signal, timeout: timeout + 60_000 });
+    signal.throwIfAborted();
   } catch (error) {
     await close().catch(() => undefined);
     await transport.close().catch(() => undefined);
     throw error;
+  } finally {
+    signal.removeEventListener('abort', giveUp);
   }
   return {
     client,
@@ -101,10 +123,6 @@ async function open(
     },
     close,
   };
-}
-
-function httpTransport({ url, headers }: HttpServer): Transport {
-  return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } });
 }
 
 function stdioTransport({ command, args, env, cwd, stderr }: StdioServer): Transport {
