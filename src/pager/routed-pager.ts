@@ -5,6 +5,9 @@ export function routedPager(pagerOf: (label: string) => Pager, all: readonly Pag
   return {
     request: (request, signal) => pagerOf(request.label).request(request, signal),
     requestSync: (request) => pagerOf(request.label).requestSync(request),
+    onEvent(listener) {
+      for (const pager of all) pager.onEvent(listener);
+    },
     async close() {
       await Promise.all(all.map((pager) => pager.close()));
     },
