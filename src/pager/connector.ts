@@ -19,8 +19,8 @@ export interface ConnectorOptions {
   readonly source: ServerConfig | McpClient;
   readonly dialects: readonly DialectFactory[];
   readonly deadlines: { readonly connect: number };
-  /** Waiting for a place does not count against the deadline. */
-  readonly place: Place;
+  /** Bounds the connections in the making; waiting for a place does not count against the deadline. */
+  readonly connecting: Place;
   readonly processes?: ProcessObserver;
   /** Whether to listen to what the server says of changes. */
   readonly listen: boolean;
@@ -108,9 +108,9 @@ export class Connector {
   }
 
   async #connect(config: ServerConfig): Promise<Open> {
-    const { label, deadlines, place, processes } = this.#options;
+    const { label, deadlines, connecting, processes } = this.#options;
     const started = performance.now();
-    const connection = await place(() => {
+    const connection = await connecting(() => {
       const bounds = { label, asked: 'connecting', ms: deadlines.connect, signal: this.#closing.signal };
       return within(bounds, (options) => connect(config, options));
     });

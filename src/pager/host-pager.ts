@@ -14,7 +14,7 @@ export interface HostPagerOptions {
   readonly servers: ReadonlyMap<string, ServerConfig | McpClient>;
   readonly dialects: readonly DialectFactory[];
   readonly deadlines: Deadlines;
-  /** Requests under way at once. */
+  /** Requests under way at once; as many connections as requests in all may be in the making beside them. */
   readonly concurrency: { readonly perServer: number; readonly total: number };
   /** Whether to listen to what servers say of changes. */
   readonly listen: boolean;
@@ -25,6 +25,8 @@ export interface HostPagerOptions {
 /** A pager in the thread that uses it: everything works but a synchronous call that would have to wait. */
 export function hostPager(options: HostPagerOptions): Pager {
   const total = places(options.concurrency.total, PATIENCE);
+  // Requests keep their places while a connection is replaced: it needs one that is not theirs.
+  const connecting = places(options.concurrency.total, PATIENCE);
   const sessions = new Map<string, Session>();
   const listeners: ((event: PagerEvent) => void)[] = [];
   for (const [label, source] of options.servers) {
@@ -33,7 +35,7 @@ export function hostPager(options: HostPagerOptions): Pager {
     const tell = (what: PagerEvent['what']) => {
       for (const listener of listeners) listener({ label, what });
     };
-    sessions.set(label, new Session({ ...options, label, source, place, tell }));
+    sessions.set(label, new Session({ ...options, label, source, place, connecting, tell }));
   }
   const flight = singleFlight<unknown>();
 

@@ -7,6 +7,7 @@ import { Backoff } from './backoff.ts';
 import { ChangeNotices } from './change-notices.ts';
 import { Connector, type ConnectorOptions, type Open } from './connector.ts';
 import { within } from './deadline.ts';
+import type { Place } from './places.ts';
 import type { PageReply, PageRequest, PagerEvent } from './port.ts';
 
 /** Deadlines in milliseconds. */
@@ -18,6 +19,8 @@ export interface Deadlines {
 
 export interface SessionOptions extends Omit<ConnectorOptions, 'changed' | 'lost'> {
   readonly deadlines: Deadlines;
+  /** Bounds the requests under way; waiting for a place does not count against a deadline. */
+  readonly place: Place;
   readonly tell: (event: PagerEvent['what']) => void;
 }
 

@@ -15,7 +15,8 @@ export interface Script {
   /** A page of `skills/list`. Default: the entries of `skills`, in one page. */
   list?: (cursor: string | undefined) => unknown;
   get?: (uri: string) => unknown;
-  read?: (uri: string) => unknown;
+  /** @param signal aborts when the client takes the request back */
+  read?: (uri: string, signal: AbortSignal) => unknown;
   readDirectory?: (uri: string, cursor: string | undefined) => unknown;
   instructions?: string;
   skills?: readonly ScriptedSkill[];
@@ -62,7 +63,7 @@ export function notFound(what: string): ProtocolError {
 /** What a server was asked, as `method uri-or-cursor`. */
 export type RequestLog = string[];
 
-function scriptedServer(script: Script, log: RequestLog): Server {
+export function scriptedServer(script: Script, log: RequestLog): Server {
   const skills = script.skills ?? [];
   const capability = script.capability === undefined ? {} : script.capability;
   const server = new Server(
@@ -98,9 +99,9 @@ function scriptedServer(script: Script, log: RequestLog): Server {
     if (given === undefined) throw notFound(uri);
     return { ...fields, ...(given as object) };
   });
-  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
     log.push(`resources/read ${uri}`);
-    const given = script.read === undefined ? fileOf(skills, uri) : await script.read(uri);
+    const given = script.read === undefined ? fileOf(skills, uri) : await script.read(uri, signal);
     if (given === undefined) throw notFound(uri);
     return { ...fields, ...(given as object) } as never;
   });
