@@ -284,7 +284,10 @@ class SkillMount implements Mount {
     const state = this.#table.servers.get(label)?.state;
     if (state?.tree === undefined) return;
     if (what === 'lost') state.disconnected();
-    else void this.#load(state);
+    else {
+      state.changed();
+      void this.#load(state);
+    }
   }
 
   #tellChanges(label: string, before: SkillTree | undefined, after: SkillTree): void {

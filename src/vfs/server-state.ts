@@ -47,6 +47,8 @@ export class ServerState {
   listFault: Fault | undefined;
   /** Milliseconds for which the server lets the listing count as fresh, and whom it lets share it (LST-3). */
   hints: Pick<PageReply['list'], 'ttlMs' | 'cacheScope'> = {};
+  /** The server said that something changed: what was fetched without a digest is not believed any more. */
+  #changed = false;
   #retryAt = 0;
   /** Connections or listings that failed in a row. */
   #failures = 0;
@@ -98,6 +100,11 @@ export class ServerState {
     if (this.lastError !== undefined && this.options.now() < this.#retryAt) throw this.#again(this.lastError);
     yield* this.load();
     return this.tree as SkillTree;
+  }
+
+  /** The server says that something changed: the next listing renews what no digest speaks for. */
+  changed(): void {
+    this.#changed = true;
   }
 
   /** Nobody will tell of changes any more: the next access asks, but never again and again. */
@@ -193,11 +200,13 @@ export class ServerState {
     const previous = this.tree;
     const { entries, refusals, warnings } = checkListing(listing.entries, limits, { dynamic });
     const listed = new Set(entries.map((entry) => entry.root));
+    const renew = this.#changed;
+    this.#changed = false;
     const unlisted = [...this.#unlisted.values()].filter((entry) => !listed.has(entry.root));
     this.#unlisted = new Map(unlisted.map((entry) => [entry.root, entry]));
     const nodes = [
-      ...entries.map((entry) => nodeFor(entry, true, previous, now())),
-      ...unlisted.map((entry) => nodeFor(entry, false, previous, now())),
+      ...entries.map((entry) => nodeFor(entry, { listed: true, renew, previous, now: now() })),
+      ...unlisted.map((entry) => nodeFor(entry, { listed: false, renew, previous, now: now() })),
     ];
     const consistent = withoutConflicts(nodes);
     this.refusals = [...refusals, ...consistent.refusals];
@@ -293,9 +302,14 @@ export function* ask<K extends PageRequest['kind']>(request: Extract<PageRequest
 }
 
 /** An entry equal to the one held keeps its node, and with it everything that hangs on it. */
-function nodeFor(entry: SkillEntry, listed: boolean, previous: SkillTree | undefined, now: number): SkillNode {
+function nodeFor(
+  entry: SkillEntry,
+  { listed, renew, previous, now }: { listed: boolean; renew: boolean; previous: SkillTree | undefined; now: number },
+): SkillNode {
   const held = previous?.skillAt(entry.root);
-  if (held !== undefined && sameEntry(held.entry, entry)) return held.listed === listed ? held : { ...held, listed };
+  const keeps = !(renew && entry.resources === 'dynamic');
+  if (keeps && held !== undefined && sameEntry(held.entry, entry))
+    return held.listed === listed ? held : { ...held, listed };
   return { entry, since: Math.trunc(now), listed };
 }
 

@@ -30,6 +30,9 @@ export interface HttpScript {
   readonly opened: () => number;
   /** Makes the server not know its sessions any more, as after a restart. */
   forgetSessions(): void;
+  /** Event streams that are open on their own: of subscriptions, and of the 2025 era's sessions. */
+  streams(): number;
+  cutStreams(): void;
   close(): Promise<void>;
 }
 
@@ -40,6 +43,7 @@ export async function httpScript(script: Script, options: HttpScriptOptions = {}
   const messages: string[] = [];
   const servers: Server[] = [];
   const sessions = new Map<string, StreamableHTTPServerTransport>();
+  const streams = new Set<ServerResponse>();
   let opened = 0;
   const create = () => {
     const server = scriptedServer(script, requests);
@@ -72,6 +76,10 @@ export async function httpScript(script: Script, options: HttpScriptOptions = {}
     const text = Buffer.concat(chunks).toString();
     const message = text.startsWith('{') ? (JSON.parse(text) as { method?: string }) : undefined;
     if (message?.method !== undefined) messages.push(message.method);
+    if (request.method === 'GET' || message?.method === 'subscriptions/listen') {
+      streams.add(response);
+      response.on('close', () => streams.delete(response));
+    }
     if (before?.(request, response, message?.method) === true) return;
     if (era === 'legacy') await legacy(request, response, message);
     else await modern(request as never, response, message as never);
@@ -89,6 +97,10 @@ export async function httpScript(script: Script, options: HttpScriptOptions = {}
     servers,
     opened: () => opened,
     forgetSessions: () => sessions.clear(),
+    streams: () => [...streams].filter((response) => response.headersSent).length,
+    cutStreams() {
+      for (const response of streams) response.destroy();
+    },
     close,
   };
 }

@@ -70,7 +70,7 @@ export function scriptedServer(script: Script, log: RequestLog): Server {
     { name: 'scripted', version: '1.0.0' },
     {
       capabilities: {
-        resources: {},
+        resources: { listChanged: true },
         ...(capability !== null && { extensions: { [SKILLS_EXTENSION_ID]: capability as never } }),
       },
       ...(script.instructions !== undefined && { instructions: script.instructions }),
@@ -125,7 +125,7 @@ export function contents(uri: string, content: string | Uint8Array): unknown {
 export async function connectScript(
   script: Script,
   client: 'v1' | 'v2' | 'v2-modern' = 'v2-modern',
-): Promise<{ client: McpClient; requests: RequestLog; close: () => Promise<void> }> {
+): Promise<{ client: McpClient; server: Server; requests: RequestLog; close: () => Promise<void> }> {
   const requests: RequestLog = [];
   if (client === 'v1') {
     const [a, b] = InMemoryV1.createLinkedPair();
@@ -133,14 +133,15 @@ export async function connectScript(
     await server.connect(b as never);
     const v1 = new ClientV1({ name: 'test', version: '1' });
     await v1.connect(a);
-    return { client: v1, requests, close: () => v1.close() };
+    return { client: v1, server, requests, close: () => v1.close() };
   }
   const [a, b] = InMemoryV2.createLinkedPair();
-  serveStdio(() => scriptedServer(script, requests) as never, { transport: b as never });
+  const server = scriptedServer(script, requests);
+  serveStdio(() => server as never, { transport: b as never });
   const v2 = new ClientV2(
     { name: 'test', version: '1' },
     client === 'v2' ? {} : { versionNegotiation: { mode: 'auto' } },
   );
   await v2.connect(a);
-  return { client: v2, requests, close: () => v2.close() };
+  return { client: v2, server, requests, close: () => v2.close() };
 }
