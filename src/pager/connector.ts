@@ -38,6 +38,8 @@ export interface Open {
   readonly hasSession: boolean;
   /** Whether another one can be opened after it ended. */
   readonly reopens: boolean;
+  /** What the server did to have the connection ended, where that is known. */
+  brokenBy(): Error | undefined;
   /** Whether something can still be sent over it. */
   isAlive(): boolean;
   close(): Promise<void>;
@@ -102,6 +104,7 @@ export class Connector {
     return this.#describe(client, performance.now(), {
       hasSession: false,
       reopens: false,
+      brokenBy: () => undefined,
       isAlive: () => client.transport !== undefined && client.transport === transport,
       close: async () => listening.abort(),
     });
@@ -127,6 +130,7 @@ export class Connector {
     const open = this.#describe(client, started, {
       hasSession: hasSession(client),
       reopens: true,
+      brokenBy: () => connection.brokenBy(),
       isAlive: () => alive,
       close: async () => {
         end();

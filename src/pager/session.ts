@@ -123,7 +123,8 @@ export class Session {
       if (open.dialect === undefined) return undefined;
       try {
         return await exchange(open.dialect);
-      } catch (error) {
+      } catch (thrown) {
+        const error = (isCut(thrown) ? open.brokenBy() : undefined) ?? thrown;
         const remedy = remedyFor(error, open, left());
         if (remedy === undefined || tried.has(remedy) || signal.aborted) throw error;
         tried.add(remedy);

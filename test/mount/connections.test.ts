@@ -7,9 +7,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Mount, mount } from '../../src/mount.ts';
 import type { MountOptions } from '../../src/options.ts';
 import type { HttpServer } from '../../src/protocol/connect.ts';
+import { memoryServer } from '../../src/testing/index.ts';
 import { httpScript } from '../support/http-script.ts';
 import { rejection } from '../support/mounted.ts';
-import { fileOf, scriptedSkill } from '../support/scripted-server.ts';
+import { fileOf, scriptedSkill, skillMd } from '../support/scripted-server.ts';
 
 const files = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`f${index}.md`, `content ${index}`]));
 const skills = [scriptedSkill('tool', files)];
@@ -420,6 +421,26 @@ describe('an answer that is too large is refused, and the server is used on', ()
     expect(error.message).toMatch(/server "s".*larger than 67108864 bytes/);
     expect(await held.promises.readFile('/mcp/s/tool/f1.md', 'utf8')).toBe('content 1');
   });
+});
+
+test('a line without end over stdio is refused, and the server is started anew for the next read', async () => {
+  const log = join(await mkdtemp(join(tmpdir(), 'skillfs-starts-')), 'starts');
+  const args = [stdio, JSON.stringify({ startLog: log, floodOnRead: true })];
+  const held = mounted({ command: process.execPath, args });
+  const error = await rejection(held.promises.readFile('/mcp/s/faulty/x.md'));
+  expect(error).toMatchObject({
+    code: 'EFBIG',
+    message: expect.stringMatching(/server "s".*larger than 67108864 bytes/),
+  });
+  expect(await held.promises.readFile('/mcp/s/faulty/y.md', 'utf8')).toBe('y');
+  expect(starts(log)).toBe(2);
+}, 60_000);
+
+test('a slow server is waited for, not taken for one that has nothing', async () => {
+  const server = await memoryServer({ 'tool/SKILL.md': skillMd('tool') });
+  onTestFinished(() => server.close());
+  server.faults.delay(400);
+  expect(await mounted(server.client).promises.readdir('/mcp/s')).toEqual(['tool']);
 });
 
 describe('sixty servers, ten that never answer and ten that die', () => {

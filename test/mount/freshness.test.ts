@@ -80,7 +80,7 @@ describe('what a server says of changes is heard', () => {
     await held.ready();
     await expect.poll(() => server.streams()).toBe(1);
     skills.push(scriptedSkill('two'));
-    await server.servers.at(-1)?.sendResourceListChanged();
+    await server.latest()?.sendResourceListChanged();
     await expect.poll(() => names(held)).toEqual(['one', 'two']);
   });
 

@@ -24,8 +24,8 @@ export interface HttpScript {
   readonly requests: RequestLog;
   /** JSON-RPC methods of the messages that came in, in order. */
   readonly messages: string[];
-  /** The servers made so far: one per session, or per request where there are none. */
-  readonly servers: Server[];
+  /** The server made last: there is one per session, or per request where there are none. */
+  readonly latest: () => Server | undefined;
   /** Sessions that were opened, of the 2025 era. */
   readonly opened: () => number;
   /** Makes the server not know its sessions any more, as after a restart. */
@@ -41,14 +41,13 @@ export async function httpScript(script: Script, options: HttpScriptOptions = {}
   const { era = 'modern', before } = options;
   const requests: RequestLog = [];
   const messages: string[] = [];
-  const servers: Server[] = [];
+  let latest: Server | undefined;
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const streams = new Set<ServerResponse>();
   let opened = 0;
   const create = () => {
-    const server = scriptedServer(script, requests);
-    servers.push(server);
-    return server;
+    latest = scriptedServer(script, requests);
+    return latest;
   };
   const modern = toNodeHandler(createMcpHandler(create as never));
   const legacy = async (request: IncomingMessage, response: ServerResponse, message: unknown) => {
@@ -94,7 +93,7 @@ export async function httpScript(script: Script, options: HttpScriptOptions = {}
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     requests,
     messages,
-    servers,
+    latest: () => latest,
     opened: () => opened,
     forgetSessions: () => sessions.clear(),
     streams: () => [...streams].filter((response) => response.headersSent).length,

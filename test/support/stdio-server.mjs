@@ -2,7 +2,7 @@
 // exitOnRead: ends when a file named x.md is read; hangOnRead: never answers such a read; ignoreEof: outlives its input;
 // exitOnProbe: ends at the first request that is not initialize; env: serves that variable as content;
 // startLog: appends a line to that file at each start; exitOnFirstRead: as exitOnRead, but only the process that started first;
-// exitAtOnce: ends as soon as it started;
+// floodOnRead: answers such a read with one endless line; exitAtOnce: ends as soon as it started;
 // badEntry: lists one that is not valid; cwd: serves its working directory; echoCapabilities: serves what the client declared.
 import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -37,6 +37,17 @@ function publish(uri, text) {
   listed.size = Buffer.byteLength(text);
 }
 
+function flood() {
+  const chunk = 'x'.repeat(1024 * 1024);
+  const more = () => {
+    while (process.stdout.write(chunk));
+    process.stdout.once('drain', more);
+  };
+  more();
+  process.stdout.on('error', () => process.exit(1));
+  return null;
+}
+
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const handlers = {
   initialize: ({ protocolVersion, capabilities }) => {
@@ -52,6 +63,7 @@ const handlers = {
   'skills/get': ({ uri }) => (uri === entry.uri ? { skill: entry } : undefined),
   'resources/read': ({ uri }) => {
     if (uri.endsWith('/x.md') && (options.exitOnRead || (options.exitOnFirstRead && isFirst))) process.exit(3);
+    if (uri.endsWith('/x.md') && options.floodOnRead) return flood();
     if (uri.endsWith('/x.md') && options.hangOnRead) return null;
     return files[uri] === undefined ? undefined : { contents: [{ uri, text: files[uri] }] };
   },
