@@ -7,3 +7,8 @@ export { type MountOptions, OptionsError, type ServerSource } from './options.ts
 export type { McpClient } from './protocol/client.ts';
 export type { HttpServer, ServerConfig, StdioServer } from './protocol/connect.ts';
 export type { Diagnostic, DiagnosticCode } from './vfs/diagnostics.ts';
+export { type FlatViewOptions, flat } from './views/flat.ts';
+export type { Claimant, Collision, LocalOrigin, LocalSkill, ViewOrigin, ViewSkill } from './views/layer.ts';
+export type { LocalDirectory } from './views/local-layer.ts';
+export { type UnionLayer, type UnionViewOptions, union } from './views/union.ts';
+export type { View } from './views/view.ts';

@@ -1,11 +1,10 @@
-import type { Op } from './base/op.ts';
-import { runAsync, runSync } from './base/op.ts';
 import { changedPaths, type TreeDiff } from './catalog/diff.ts';
-import type { SkillTree } from './catalog/tree.ts';
+import type { SkillNode, SkillTree } from './catalog/tree.ts';
 import type { Refusal, SkillFrontmatter } from './catalog/types.ts';
 import { fromTreePath, isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
 import { memoryStore } from './content/memory-store.ts';
-import { createNodeFs, type NodeFs } from './node/index.ts';
+import { keepMountInternals } from './mounted.ts';
+import { type ChangeSource, createNodeFs, type NodeFs } from './node/index.ts';
 import { type MountOptions, type ResolvedOptions, resolveOptions, type ServerSource } from './options.ts';
 import { workerPager } from './pager/bridge/worker-pager.ts';
 import { hostPager } from './pager/host-pager.ts';
@@ -16,6 +15,7 @@ import { isMcpClient } from './protocol/client.ts';
 import { keptInHost, type ServerConfig } from './protocol/connect.ts';
 import { dialects } from './protocol/dialects/index.ts';
 import { type Diagnostic, Diagnostics } from './vfs/diagnostics.ts';
+import { driverOf } from './vfs/driver.ts';
 import { InodeTable } from './vfs/inodes.ts';
 import { MountTable } from './vfs/mount-table.ts';
 import type { Driver } from './vfs/read-fs.ts';
@@ -163,11 +163,12 @@ function pagerFor(options: ResolvedOptions): Pager {
 class SkillMount implements Mount {
   readonly fs: NodeFs;
   readonly mountPoint: string;
-  readonly #table: MountTable;
+  readonly #table: MountTable<SkillFs>;
   readonly #pager: Pager;
   readonly #driver: Driver;
   readonly #diagnostics = new Diagnostics();
   readonly #watchers = new Set<(path: string) => void>();
+  readonly #replaced = new Set<() => void>();
 
   constructor(options: ResolvedOptions, pager: Pager) {
     const inodes = new InodeTable();
@@ -184,16 +185,27 @@ class SkillMount implements Mount {
     this.#pager = pager;
     pager.onEvent((event) => this.#happened(event));
     this.#table = new MountTable(options.mountPoint, servers, inodes, now());
-    this.#driver = driverOf(pager);
+    this.#driver = driverOf<PageRequest>(
+      (asked, signal) => pager.request(asked, signal),
+      (asked) => pager.requestSync(asked),
+    );
     this.mountPoint = options.mountPoint;
-    this.fs = createNodeFs(this.#table, this.#driver, {
-      mountPoint: options.mountPoint,
-      changes: {
-        subscribe: (listener) => {
-          this.#watchers.add(listener);
-          return () => this.#watchers.delete(listener);
-        },
+    const changes: ChangeSource = {
+      subscribe: (listener) => {
+        this.#watchers.add(listener);
+        return () => this.#watchers.delete(listener);
       },
+    };
+    const { mountPoint } = options;
+    this.fs = createNodeFs(this.#table, this.#driver, { mountPoint, changes });
+    keepMountInternals(this, {
+      core: this.#table,
+      driver: this.#driver,
+      changes,
+      mountPoint,
+      servers,
+      onReplaced: (listener) => this.#replaced.add(listener),
+      report: (diagnostic) => this.#diagnostics.emit(diagnostic),
     });
   }
 
@@ -211,14 +223,9 @@ class SkillMount implements Mount {
 
   skills(): readonly SkillInfo[] {
     return [...this.#table.servers].flatMap(([label, { state }]) =>
-      (state.tree?.skills ?? []).map(({ entry, listed }): SkillInfo => {
-        const { uri, root, frontmatter, resources, bytes } = entry;
-        const { name, description } = frontmatter;
-        const path = this.#table.pathFor(label, root);
-        const known = { label, uri, path, name, description, frontmatter, listed };
-        if (resources === 'dynamic') return { ...known, content: 'dynamic' };
-        return { ...known, content: 'verified', files: resources.length, bytes };
-      }),
+      (state.tree?.skills ?? []).map((skill) =>
+        skillInfoOf(label, skill, this.#table.pathFor(label, skill.entry.root)),
+      ),
     );
   }
 
@@ -291,6 +298,7 @@ class SkillMount implements Mount {
   }
 
   #tellChanges(label: string, before: SkillTree | undefined, after: SkillTree): void {
+    for (const listener of this.#replaced) listener();
     if (this.#watchers.size === 0 || before === undefined) return;
     for (const below of changedPaths(before, after)) {
       for (const watcher of this.#watchers) watcher(this.#table.pathFor(label, below));
@@ -309,15 +317,13 @@ class SkillMount implements Mount {
   }
 }
 
-/** Operations ask the pager for what is missing. */
-function driverOf(pager: Pager): Driver {
-  return {
-    async: <T>(op: Op<T>, signal?: AbortSignal) => {
-      signal?.throwIfAborted();
-      return runAsync(op, (request) => pager.request(request as PageRequest, signal));
-    },
-    sync: <T>(op: Op<T>) => runSync(op, (request) => pager.requestSync(request as PageRequest)),
-  };
+/** @param path where its directory is shown */
+export function skillInfoOf(label: string, { entry, listed }: SkillNode, path: string): SkillInfo {
+  const { uri, frontmatter, resources, bytes } = entry;
+  const { name, description } = frontmatter;
+  const known = { label, uri, path, name, description, frontmatter, listed };
+  if (resources === 'dynamic') return { ...known, content: 'dynamic' };
+  return { ...known, content: 'verified', files: resources.length, bytes };
 }
 
 function statusOf(state: ServerState): ServerStatus {

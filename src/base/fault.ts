@@ -11,9 +11,11 @@ export type FaultCode =
   | 'EINVAL'
   | 'EIO'
   | 'EISDIR'
+  | 'ELOOP'
   | 'ENAMETOOLONG'
   | 'ENOENT'
   | 'ENOTDIR'
+  | 'EPERM'
   | 'EROFS'
   | 'ETIMEDOUT';
 

@@ -63,7 +63,8 @@ export async function session<T>(options: SessionOptions, run: (session: Session
   };
   const mounted = mount(mountOptions);
   mounted.on('diagnostic', ({ severity, label, message }) => {
-    if (verbose || severity !== 'info') note(`${severity}: ${printable(label)}: ${printable(message)}`);
+    if (verbose || severity !== 'info')
+      note(`${severity}: ${label === undefined ? '' : `${printable(label)}: `}${printable(message)}`);
   });
   const pathOf = (argument: string) => {
     const trimmed = argument.length > 1 ? argument.replace(/\/+$/, '') : argument;

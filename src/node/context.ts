@@ -1,4 +1,5 @@
-import type { Op } from '../base/op.ts';
+import { resolve } from 'node:path';
+import { known, type Op } from '../base/op.ts';
 import type { Driver, ReadFs } from '../vfs/read-fs.ts';
 import { isNormal, resolvePath } from './paths.ts';
 import type { Owner } from './stats.ts';
@@ -12,11 +13,29 @@ export interface ChangeSource {
   subscribe(listener: (path: string) => void): () => void;
 }
 
+/** The part of `node:fs` that changes things, of another file system. */
+export type WritableSource = typeof import('node:fs');
+
+/** Where a change is made. */
+export interface WriteTarget {
+  readonly fs: WritableSource;
+  /** The path there. */
+  readonly path: string;
+  /** The path here of a path there. */
+  back(path: string): string;
+}
+
 export interface NodeFsOptions {
   /** Paths at or below it are the mount's; all others are the real disk's, where copies may go. Default `/`. */
   readonly mountPoint?: string;
   /** What `watch` and `watchFile` listen to. Without one they never tell of a change. */
   readonly changes?: ChangeSource;
+  /**
+   * Where a change at a path is made; `undefined` for what cannot be changed. Without it nothing can.
+   *
+   * @param path absolute and normalised
+   */
+  readonly writes?: (path: string) => Op<WriteTarget | undefined>;
 }
 
 /** What all parts of one facade share. */
@@ -25,6 +44,8 @@ export interface Context {
   readonly driver: Driver;
   readonly owner: Owner;
   readonly changes: ChangeSource | undefined;
+  /** Where a change at a path, as a program spells it, is made. */
+  writes(path: string): Op<WriteTarget | undefined>;
   /** Whether an absolute path is the mount's. */
   owns(path: string): boolean;
 }
@@ -32,7 +53,7 @@ export interface Context {
 let mounts = 0;
 
 export function createContext(core: ReadFs, driver: Driver, options: NodeFsOptions): Context {
-  const { mountPoint = '/', changes } = options;
+  const { mountPoint = '/', changes, writes } = options;
   const below = mountPoint === '/' ? '/' : `${mountPoint}/`;
   mounts += 1;
   return {
@@ -41,6 +62,7 @@ export function createContext(core: ReadFs, driver: Driver, options: NodeFsOptio
     // Kernels number devices from 0 upwards; ours must not be taken for one of theirs.
     owner: { dev: 0x6d637000 + mounts, uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
     changes,
+    writes: (path) => (writes === undefined ? known(undefined) : writes(resolve(path))),
     owns: (path) => path === mountPoint || path.startsWith(below),
   };
 }

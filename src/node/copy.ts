@@ -3,7 +3,7 @@ import { constants as system } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isPromise } from 'node:util/types';
 import type { Op } from '../base/op.ts';
-import { type Context, locate } from './context.ts';
+import { type Context, locate, type WriteTarget } from './context.ts';
 import { codedError, nodeError, systemError } from './errors.ts';
 import { callbackIn, deliver, type Forms, type Fs, type FsPromises, forms } from './forms.ts';
 import { checkedByNode, NOWHERE, native } from './native.ts';
@@ -80,12 +80,14 @@ function copyOptions(given: unknown): CopyOptions {
   return given as CopyOptions;
 }
 
-function* copyContent({ core, owns }: Context, { from, to }: Copy, exclusive: boolean): Op<void> {
+function* copyContent(context: Context, { from, to }: Copy, exclusive: boolean): Op<void> {
+  const { core } = context;
   try {
-    const { bytes } = yield* core.read(yield* locate(core, from));
-    if (owns(resolve(to))) throw systemError('EROFS', 'copyfile', { path: from, dest: to });
-    native.writeFileSync(to, bytes, { flag: exclusive ? 'wx' : 'w', mode: FILE_MODE });
-    native.chmodSync(to, FILE_MODE);
+    const { bytes, stat } = yield* core.read(yield* locate(core, from));
+    const { fs, path } = yield* destination(context, 'copyfile', from, to);
+    const mode = stat.disk === undefined ? FILE_MODE : stat.disk.mode & 0o777;
+    fs.writeFileSync(path, bytes, { flag: exclusive ? 'wx' : 'w', mode });
+    fs.chmodSync(path, mode);
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' && code !== undefined) throw systemError(code, 'copyfile', { path: from, dest: to });
@@ -95,19 +97,19 @@ function* copyContent({ core, owns }: Context, { from, to }: Copy, exclusive: bo
 
 /** Copies a file, or makes a directory. @returns what is to be copied into it */
 function* copyOne(context: Context, copy: Copy, options: Omit<CopyOptions, 'filter'>): Op<Copy[]> {
-  const { core, owns } = context;
+  const { core } = context;
   const { from, to } = copy;
   try {
     const at = yield* locate(core, from);
     const { kind, mtimeMs } = yield* core.stat(at);
-    if (owns(resolve(to))) throw systemError('EROFS', 'cp', { path: from, dest: to });
+    const { fs, path } = yield* destination(context, 'cp', from, to);
     if (kind === 'directory' && options.recursive !== true) throw cpError('ERR_FS_EISDIR', copy);
-    const there = native.lstatSync(to, { throwIfNoEntry: false });
+    const there = fs.lstatSync(path, { throwIfNoEntry: false });
     if (there !== undefined && there.isDirectory() !== (kind === 'directory')) {
       throw cpError(kind === 'directory' ? 'ERR_FS_CP_DIR_TO_NON_DIR' : 'ERR_FS_CP_NON_DIR_TO_DIR', copy);
     }
     if (kind === 'directory') {
-      native.mkdirSync(to, { recursive: true, mode: DIRECTORY_MODE });
+      fs.mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE });
       const entries = yield* core.readdir(at);
       return entries.map(({ name }) => ({ from: join(from, name), to: join(to, name) }));
     }
@@ -115,14 +117,22 @@ function* copyOne(context: Context, copy: Copy, options: Omit<CopyOptions, 'filt
       if (options.errorOnExist === true) throw cpError('ERR_FS_CP_EEXIST', copy);
       return [];
     }
-    native.mkdirSync(dirname(to), { recursive: true });
-    if (there !== undefined) native.unlinkSync(to);
+    fs.mkdirSync(dirname(path), { recursive: true });
+    if (there !== undefined) fs.unlinkSync(path);
     yield* copyContent(context, copy, true);
-    if (options.preserveTimestamps === true) native.utimesSync(to, mtimeMs / 1000, mtimeMs / 1000);
+    if (options.preserveTimestamps === true) fs.utimesSync(path, mtimeMs / 1000, mtimeMs / 1000);
     return [];
   } catch (error) {
     throw nodeError(error, 'lstat', from);
   }
+}
+
+/** Where a copy goes: to the real disk, or where a change at the path is made. @throws EROFS where nothing can be changed */
+function* destination(context: Context, syscall: string, from: string, to: string): Op<Omit<WriteTarget, 'back'>> {
+  if (!context.owns(resolve(to))) return { fs: native, path: to };
+  const target = yield* context.writes(to);
+  if (target === undefined) throw systemError('EROFS', syscall, { path: from, dest: to });
+  return target;
 }
 
 /** Node's own refusals of `cp`: what they begin with, the code they stand for, and what they say. */

@@ -15,7 +15,7 @@ import { readdirForms } from './readdir.ts';
 import { streams } from './streams.ts';
 import { watchers } from './watch.ts';
 
-export type { ChangeSource, NodeFsOptions } from './context.ts';
+export type { ChangeSource, NodeFsOptions, WriteTarget } from './context.ts';
 
 /** What passes for `node:fs`. What the running Node lacks is absent. */
 export type NodeFs = Fs;

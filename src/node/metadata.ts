@@ -4,9 +4,10 @@ import { promisify } from 'node:util';
 import { Fault, isFault } from '../base/fault.ts';
 import type { Op } from '../base/op.ts';
 import type { Stat } from '../vfs/read-fs.ts';
+import { callOn } from './changes.ts';
 import { type Context, locate } from './context.ts';
 import { encodeName, encodingOf, type NameEncoding } from './encodings.ts';
-import { nodeError } from './errors.ts';
+import { nodeError, systemError } from './errors.ts';
 import { callbackIn, type Forms, type Fs, forms } from './forms.ts';
 import { checkedByNode, NOWHERE, native } from './native.ts';
 import { isNormal, isUrl, resolvePath, spelledPath } from './paths.ts';
@@ -80,11 +81,17 @@ export function accessForms(context: Context): Forms<'access'> {
     const spelled = spelledPath(path, native.accessSync);
     if (mode !== undefined) checkedByNode(() => native.accessSync(NOWHERE, mode as number));
     const asked = (mode ?? 0) as number;
-    return found(context, 'access', spelled, ({ kind }) => {
-      if ((asked & W_OK) !== 0) throw new Fault('EROFS');
-      if ((asked & X_OK) !== 0 && kind === 'file') throw new Fault('EACCES');
-    });
+    return access(context, spelled, asked);
   });
+}
+
+function* access(context: Context, path: string, asked: number): Op<unknown> {
+  const { disk, kind } = yield* found(context, 'access', path, (stat) => stat);
+  const target = disk === undefined ? undefined : yield* context.writes(path);
+  if (target !== undefined) return yield* callOn(target, 'access', [target.path, asked], { path });
+  if ((asked & W_OK) !== 0) throw systemError('EROFS', 'access', { path });
+  if ((asked & X_OK) !== 0 && kind === 'file') throw systemError('EACCES', 'access', { path });
+  return undefined;
 }
 
 /** Looks a path up, and then does what no more request is needed for. */

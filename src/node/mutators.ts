@@ -1,5 +1,5 @@
-import { resolve } from 'node:path';
 import type { Op } from '../base/op.ts';
+import { between, change, linkTo } from './changes.ts';
 import type { Context } from './context.ts';
 import type { Descriptors } from './descriptors.ts';
 import { systemError } from './errors.ts';
@@ -42,8 +42,8 @@ export interface Mutators {
 }
 
 /**
- * All of them check their arguments as Node does, and then fail with EROFS without looking at the tree; EXDEV where
- * something would be moved or linked between the mount and the real disk.
+ * All of them check their arguments as Node does. Then the change is made where it belongs, or fails with EROFS; with EXDEV
+ * where something would be moved or linked between two file systems.
  */
 export function mutators(context: Context, descriptors: Descriptors): Mutators {
   const functions: Record<string, Call> = {};
@@ -55,7 +55,8 @@ export function mutators(context: Context, descriptors: Descriptors): Mutators {
     const refused = forms(context.driver, name, (path, second, third) => {
       const spelled = spelledPath(path, (bad) => nodes(bad, second, third));
       checkedByNode(() => nodes(NOWHERE, isIterable(second) ? '' : second, third));
-      return refusal('EROFS', syscall, syscall === 'mkdtemp' ? `${spelled}XXXXXX` : spelled);
+      const shown = syscall === 'mkdtemp' ? `${spelled}XXXXXX` : spelled;
+      return change(context, { name, syscall, path: spelled, shown, rest: [second, third] });
     });
     add(name, refused, (path) => typeof path === 'number');
   }
@@ -66,8 +67,7 @@ export function mutators(context: Context, descriptors: Descriptors): Mutators {
       const from = spelledPath(path, (bad) => nodes(bad, dest, type));
       const to = spelledPath(dest, (bad) => nodes(NOWHERE, bad, type));
       checkedByNode(() => nodes(NOWHERE, NOWHERE, type));
-      const across = name !== 'symlink' && context.owns(resolve(from)) !== context.owns(resolve(to));
-      return refusal(across ? 'EXDEV' : 'EROFS', name, from, to);
+      return name === 'symlink' ? linkTo(context, from, to, type) : between(context, name, from, to);
     });
     add(name, refused, () => false);
   }
@@ -76,7 +76,7 @@ export function mutators(context: Context, descriptors: Descriptors): Mutators {
     const nodes = nodesFunction(`${name}Sync`) as Call;
     const refused = forms(context.driver, name, (_fd, second, third) => {
       checkedByNode(() => nodes(CLOSED, second, third));
-      return refusal('EROFS', syscall);
+      return refusal(syscall);
     });
     add(name, refused, (fd) => typeof fd !== 'number' || descriptors.get(fd) === undefined);
   }
@@ -112,6 +112,6 @@ function isIterable(data: unknown): boolean {
 }
 
 // biome-ignore lint/correctness/useYield: it is an operation that asks for nothing
-function* refusal(code: 'EROFS' | 'EXDEV', syscall: string, path?: string, dest?: string): Op<never> {
-  throw systemError(code, syscall, { path, dest });
+function* refusal(syscall: string): Op<never> {
+  throw systemError('EROFS', syscall);
 }

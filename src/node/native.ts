@@ -8,6 +8,11 @@ export const native: typeof fs = Object.defineProperties({}, Object.getOwnProper
 
 export const nativePromises: typeof fs.promises = { ...fs.promises };
 
+/** Whether a file system is Node's own, as it is, was, or is passed on by others. */
+export function isNodes(source: { readonly openSync?: unknown }): boolean {
+  return source === fs || source.openSync === native.openSync || source.openSync === fs.openSync;
+}
+
 /** A path below something that is no directory: whatever is tried with it fails, and changes nothing. */
 export const NOWHERE = `${process.platform === 'win32' ? process.execPath : '/dev/null'}/-`;
 

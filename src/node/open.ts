@@ -3,12 +3,13 @@ import type { FileHandle } from 'node:fs/promises';
 import { Fault } from '../base/fault.ts';
 import type { Op } from '../base/op.ts';
 import type { Stat } from '../vfs/read-fs.ts';
-import { type Context, locate } from './context.ts';
+import { callOn } from './changes.ts';
+import { type Context, locate, type WriteTarget } from './context.ts';
 import type { Descriptors } from './descriptors.ts';
 import { nodeError, systemError } from './errors.ts';
 import { assertReadable, readFlags, wantsDirectory } from './flags.ts';
 import { type Forms, type FsPromises, forms } from './forms.ts';
-import { checkedByNode, NOWHERE, native } from './native.ts';
+import { checkedByNode, isNodes, NOWHERE, native } from './native.ts';
 import { expectDirectory, spelledPath } from './paths.ts';
 import { openPrivate, openPrivateHandle } from './private-files.ts';
 import { statsOf } from './stats.ts';
@@ -35,7 +36,11 @@ export function openForms(context: Context, descriptors: Descriptors) {
     }
   }
 
-  function* descriptorOf(path: string, flags: number | undefined): Op<number> {
+  function* descriptorOf({ path, flags, given }: OpenArguments): Op<number> {
+    if (flags === undefined) {
+      const target = yield* writableTarget(path);
+      if (target !== undefined) return (yield* callOn(target, 'open', [target.path, ...given], { path })) as number;
+    }
     const { stat, bytes } = yield* contentOf(path, flags);
     try {
       const fd = openPrivate(bytes);
@@ -47,13 +52,30 @@ export function openForms(context: Context, descriptors: Descriptors) {
   }
 
   async function handle(first: unknown, second?: unknown, third?: unknown): Promise<FileHandle> {
-    const [path, flags] = openArguments(first, second, third);
+    const { path, flags, given } = openArguments(first, second, third);
+    if (flags === undefined) {
+      const target = await driver.async(writableTarget(path));
+      if (target !== undefined) return openThere(target, path, given);
+    }
     const { stat, bytes } = await driver.async(contentOf(path, flags));
     try {
       return withStat(await openPrivateHandle(bytes), stat);
     } catch (error) {
       throw withPath(error, path);
     }
+  }
+
+  /** Descriptors are the process's: those of another file system's own making would be taken for them. */
+  function* writableTarget(path: string): Op<WriteTarget | undefined> {
+    const target = yield* context.writes(path);
+    if (target === undefined || isNodes(target.fs)) return target;
+    const detail = 'this local layer is not on the disk: only functions that take a path can change it';
+    throw systemError('EROFS', 'open', { path, detail });
+  }
+
+  async function openThere(target: WriteTarget, path: string, given: readonly unknown[]): Promise<FileHandle> {
+    const op = callOn(target, 'open', [target.path, ...given], { path });
+    return (await driver.async(op)) as FileHandle;
   }
 
   /** The handle of a file of ours: it knows its inode, and does not let it be changed. */
@@ -85,7 +107,7 @@ export function openForms(context: Context, descriptors: Descriptors) {
     return statsOf(stat, owner, options?.bigint === true);
   }
 
-  const opens = forms(driver, 'open', (...args) => descriptorOf(...openArguments(...args)));
+  const opens = forms(driver, 'open', (...args) => descriptorOf(openArguments(...args)));
   return {
     open: { ...opens, promise: handle as FsPromises['open'] } satisfies Forms<'open'>,
     fstat: forms(driver, 'fstat', (fd, options) => {
@@ -95,12 +117,21 @@ export function openForms(context: Context, descriptors: Descriptors) {
   };
 }
 
+interface OpenArguments {
+  readonly path: string;
+  /** Absent where they ask to write. */
+  readonly flags: number | undefined;
+  /** Flags and mode as they were given. */
+  readonly given: readonly unknown[];
+}
+
 /** @throws what Node throws for arguments it does not take */
-function openArguments(path: unknown, flags: unknown, mode: unknown): [path: string, flags: number | undefined] {
+function openArguments(path: unknown, flags: unknown, mode: unknown): OpenArguments {
   const check = () => native.openSync(NOWHERE, flags as string, mode as number);
   const spelled = spelledPath(path, (bad) => native.openSync(bad, 'r'));
   if (mode !== undefined && mode !== null) checkedByNode(check);
-  return [spelled, readFlags(flags, check)];
+  const given = [flags, mode].filter((argument) => argument !== undefined);
+  return { path: spelled, flags: readFlags(flags, check), given };
 }
 
 function isDescriptor(fd: unknown): boolean {

@@ -28,58 +28,63 @@ const ownDates = Object.hasOwn(sample, 'mtime');
 const partials = Object.getOwnPropertySymbols(sample);
 
 function DiskStats(this: Stats & Record<symbol, number>, stat: Stat, owner: Owner): void {
-  const { size, mtimeMs } = stat;
+  const { size, mtimeMs, disk } = stat;
   this.dev = owner.dev;
-  this.mode = stat.kind === 'file' ? FILE_MODE : DIRECTORY_MODE;
-  this.nlink = 1;
-  this.uid = owner.uid;
-  this.gid = owner.gid;
+  this.mode = disk?.mode ?? (stat.kind === 'file' ? FILE_MODE : DIRECTORY_MODE);
+  this.nlink = disk?.nlink ?? 1;
+  this.uid = disk?.uid ?? owner.uid;
+  this.gid = disk?.gid ?? owner.gid;
   this.rdev = 0;
   this.blksize = BLOCK_SIZE;
   this.ino = stat.ino;
   this.size = size;
   this.blocks = Math.ceil(size / SECTOR);
-  this.atimeMs = mtimeMs;
+  this.atimeMs = disk?.atimeMs ?? mtimeMs;
   this.mtimeMs = mtimeMs;
-  this.ctimeMs = mtimeMs;
-  this.birthtimeMs = mtimeMs;
-  if (ownDates) {
-    this.atime = new Date(mtimeMs);
-    this.mtime = new Date(mtimeMs);
-    this.ctime = new Date(mtimeMs);
-    this.birthtime = new Date(mtimeMs);
-  }
+  this.ctimeMs = disk?.ctimeMs ?? mtimeMs;
+  this.birthtimeMs = disk?.birthtimeMs ?? mtimeMs;
+  if (ownDates) setDates(this);
   for (const partial of partials) this[partial] = 0;
 }
 DiskStats.prototype = native.Stats.prototype;
 
 function DiskBigIntStats(this: BigIntStats & Times & Record<symbol, number>, stat: Stat, owner: Owner): void {
-  const ms = BigInt(Math.trunc(stat.mtimeMs));
-  const ns = ms * 1_000_000n;
+  const { disk, mtimeMs } = stat;
   this.dev = BigInt(owner.dev);
-  this.mode = BigInt(stat.kind === 'file' ? FILE_MODE : DIRECTORY_MODE);
-  this.nlink = 1n;
-  this.uid = BigInt(owner.uid);
-  this.gid = BigInt(owner.gid);
+  this.mode = BigInt(disk?.mode ?? (stat.kind === 'file' ? FILE_MODE : DIRECTORY_MODE));
+  this.nlink = BigInt(disk?.nlink ?? 1);
+  this.uid = BigInt(disk?.uid ?? owner.uid);
+  this.gid = BigInt(disk?.gid ?? owner.gid);
   this.rdev = 0n;
   this.blksize = BigInt(BLOCK_SIZE);
   this.ino = BigInt(stat.ino);
   this.size = BigInt(stat.size);
   this.blocks = BigInt(Math.ceil(stat.size / SECTOR));
-  this.atimeMs = ms;
-  this.mtimeMs = ms;
-  this.ctimeMs = ms;
-  this.birthtimeMs = ms;
-  this.atimeNs = ns;
-  this.mtimeNs = ns;
-  this.ctimeNs = ns;
-  this.birthtimeNs = ns;
-  if (ownDates) {
-    this.atime = new Date(stat.mtimeMs);
-    this.mtime = new Date(stat.mtimeMs);
-    this.ctime = new Date(stat.mtimeMs);
-    this.birthtime = new Date(stat.mtimeMs);
-  }
+  this.atimeMs = milliseconds(disk?.atimeMs ?? mtimeMs);
+  this.mtimeMs = milliseconds(mtimeMs);
+  this.ctimeMs = milliseconds(disk?.ctimeMs ?? mtimeMs);
+  this.birthtimeMs = milliseconds(disk?.birthtimeMs ?? mtimeMs);
+  this.atimeNs = nanoseconds(disk?.atimeMs ?? mtimeMs);
+  this.mtimeNs = nanoseconds(mtimeMs);
+  this.ctimeNs = nanoseconds(disk?.ctimeMs ?? mtimeMs);
+  this.birthtimeNs = nanoseconds(disk?.birthtimeMs ?? mtimeMs);
+  if (ownDates) setDates(this);
+}
+
+function milliseconds(ms: number): bigint {
+  return BigInt(Math.trunc(ms));
+}
+
+function nanoseconds(ms: number): bigint {
+  const whole = Math.trunc(ms);
+  return BigInt(whole) * 1_000_000n + BigInt(Math.trunc((ms - whole) * 1_000_000));
+}
+
+function setDates(stats: Times & Record<`${keyof Times}Ms`, number | bigint>): void {
+  stats.atime = new Date(Number(stats.atimeMs));
+  stats.mtime = new Date(Number(stats.mtimeMs));
+  stats.ctime = new Date(Number(stats.ctimeMs));
+  stats.birthtime = new Date(Number(stats.birthtimeMs));
 }
 DiskBigIntStats.prototype = bigintPrototype;
 

@@ -49,14 +49,11 @@ export function hostPager(options: HostPagerOptions): Pager {
       const answer = flight(keyOf(request), (shared) => session.answer(request, shared), signal);
       return (await answer) as PageReply[K];
     },
-    requestSync(request) {
-      throw new Fault('EAGAIN', {
-        detail:
-          `server "${request.label}": ${what(request)} is not in memory, and a synchronous call cannot wait for it in ` +
-          `this thread${reason(options.servers.get(request.label))}; await mount.preload([path]) (or mount.ready()) ` +
-          'first, or use the asynchronous call',
-      });
-    },
+    requestSync: (requests) =>
+      requests.map((request) => ({
+        status: 'rejected',
+        reason: wouldBlock(request, keptHere(options.servers.get(request.label))),
+      })),
     onEvent(listener) {
       listeners.push(listener);
     },
@@ -66,12 +63,20 @@ export function hostPager(options: HostPagerOptions): Pager {
   };
 }
 
+function wouldBlock(request: PageRequest, why: string): Fault {
+  return new Fault('EAGAIN', {
+    detail:
+      `server "${request.label}": ${what(request)} is not in memory, and a synchronous call cannot wait for it in ` +
+      `this thread${why}; await mount.preload([path]) (or mount.ready()) first, or use the asynchronous call`,
+  });
+}
+
 function what(request: PageRequest): string {
   return request.kind === 'connect' || request.kind === 'list' ? 'its listing' : request.uri;
 }
 
 /** Why a server's connection lives in this thread, where it is not told otherwise. */
-function reason(source: ServerConfig | McpClient | undefined): string {
+function keptHere(source: ServerConfig | McpClient | undefined): string {
   if (source === undefined || isMcpClient(source)) return '';
   const kept = keptInHost(source);
   return kept === undefined ? '' : `, where the server is because its ${kept} cannot leave it`;

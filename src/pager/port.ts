@@ -56,8 +56,13 @@ export interface Pager {
     request: Extract<PageRequest, { kind: K }>,
     signal?: AbortSignal,
   ): Promise<PageReply[K]>;
-  /** @throws as `request`, and `Fault` EAGAIN where only the blocked thread itself could fetch */
-  requestSync<K extends PageRequest['kind']>(request: Extract<PageRequest, { kind: K }>): PageReply[K];
+  /**
+   * Blocks until all requests have ended; they are under way at the same time.
+   *
+   * @returns in order, the answers, or what `request` would have been rejected with: EAGAIN where only the blocked thread
+   *   itself could fetch
+   */
+  requestSync(requests: readonly PageRequest[]): readonly PromiseSettledResult<unknown>[];
   /** Told of each event from now on. */
   onEvent(listener: (event: PagerEvent) => void): void;
   close(): Promise<void>;

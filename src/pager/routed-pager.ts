@@ -4,7 +4,18 @@ import type { Pager } from './port.ts';
 export function routedPager(pagerOf: (label: string) => Pager, all: readonly Pager[]): Pager {
   return {
     request: (request, signal) => pagerOf(request.label).request(request, signal),
-    requestSync: (request) => pagerOf(request.label).requestSync(request),
+    requestSync(requests) {
+      const outcomes: PromiseSettledResult<unknown>[] = [];
+      for (const pager of all) {
+        const own = requests.flatMap((request, index) =>
+          pagerOf(request.label) === pager ? [{ request, index }] : [],
+        );
+        if (own.length === 0) continue;
+        const answers = pager.requestSync(own.map(({ request }) => request));
+        for (const [at, { index }] of own.entries()) outcomes[index] = answers[at] as PromiseSettledResult<unknown>;
+      }
+      return outcomes;
+    },
     onEvent(listener) {
       for (const pager of all) pager.onEvent(listener);
     },

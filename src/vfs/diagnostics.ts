@@ -16,14 +16,20 @@ export type DiagnosticCode =
   /** Content was not what its entry says, and was not used. */
   | 'verification'
   /** A skill that no listing names was confirmed by the server. */
-  | 'unlisted-skill';
+  | 'unlisted-skill'
+  /** Views leave a skill out, because its SKILL.md cannot be served. */
+  | 'hidden'
+  /** Skills of one name, or layers that have one path; the message says which of them is shown where. */
+  | 'collision'
+  /** Something about a local directory is off; it is used as far as it can be. */
+  | 'local';
 
 /** Something a person who runs the mount should be able to see. Nothing is reported only here: a failing call fails too. */
 export interface Diagnostic {
   readonly severity: 'info' | 'warning' | 'error';
   readonly code: DiagnosticCode;
-  /** The server's label. */
-  readonly label: string;
+  /** The server's label; absent where it is not about a server. */
+  readonly label?: string;
   readonly message: string;
   readonly uri?: string;
   readonly cause?: unknown;

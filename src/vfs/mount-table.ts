@@ -1,17 +1,17 @@
 import { Fault } from '../base/fault.ts';
-import type { Op } from '../base/op.ts';
+import { known, type Op } from '../base/op.ts';
+import { ancestors } from './ancestors.ts';
 import type { InodeTable } from './inodes.ts';
 import type { Content, DirEntry, ReadFs, Stat } from './read-fs.ts';
-import type { SkillFs } from './skill-fs.ts';
 
 /** The servers' directories under one mount point, and the directories above it. */
-export class MountTable implements ReadFs {
+export class MountTable<Server extends ReadFs> implements ReadFs {
   readonly mountPoint: string;
-  readonly servers: ReadonlyMap<string, SkillFs>;
+  readonly servers: ReadonlyMap<string, Server>;
   readonly #prefix: string;
   readonly #above: ReadonlyMap<string, { stat: Stat; entries: readonly DirEntry[] }>;
 
-  constructor(mountPoint: string, servers: ReadonlyMap<string, SkillFs>, inodes: InodeTable, now: number) {
+  constructor(mountPoint: string, servers: ReadonlyMap<string, Server>, inodes: InodeTable, now: number) {
     this.mountPoint = mountPoint;
     this.servers = servers;
     this.#prefix = mountPoint === '/' ? '/' : `${mountPoint}/`;
@@ -43,13 +43,13 @@ export class MountTable implements ReadFs {
    *
    * @throws `Fault` ENOENT when the path is no server's
    */
-  #route(path: string): { server: SkillFs; below: string } {
+  #route(path: string): { server: Server; below: string } {
     const route = this.locate(path);
     if (route === undefined) throw new Fault('ENOENT');
     return route;
   }
 
-  locate(path: string): { label: string; server: SkillFs; below: string } | undefined {
+  locate(path: string): { label: string; server: Server; below: string } | undefined {
     if (!path.startsWith(this.#prefix)) return undefined;
     const start = this.#prefix.length;
     const end = path.indexOf('/', start);
@@ -61,26 +61,4 @@ export class MountTable implements ReadFs {
   pathFor(label: string, below: string): string {
     return below === '' ? `${this.#prefix}${label}` : `${this.#prefix}${label}/${below}`;
   }
-}
-
-// biome-ignore lint/correctness/useYield: an operation that has nothing to ask for
-function* known<T>(value: T): Op<T> {
-  return value;
-}
-
-/** Every ancestor of a mount point can be looked at, down to the mount point, which lists the servers. */
-function ancestors(mountPoint: string, labels: readonly string[], inodes: InodeTable, since: number) {
-  const above = new Map<string, { stat: Stat; entries: readonly DirEntry[] }>();
-  const segments = mountPoint.split('/').filter((segment) => segment !== '');
-  for (let depth = 0; depth <= segments.length; depth++) {
-    const path = `/${segments.slice(0, depth).join('/')}`;
-    const next = segments[depth];
-    const names = next === undefined ? [...labels].sort() : [next];
-    const { ino, mtimeMs } = inodes.intern(path, 'directory', since);
-    above.set(path, {
-      stat: { kind: 'directory', ino, size: 4096, mtimeMs },
-      entries: names.map((name) => ({ name, kind: 'directory' })),
-    });
-  }
-  return above;
 }

@@ -7,6 +7,19 @@ export interface Stat {
   readonly ino: number;
   readonly size: number;
   readonly mtimeMs: number;
+  /** What a disk knows besides; absent for what servers publish. */
+  readonly disk?: DiskStat;
+}
+
+/** Times are milliseconds since the epoch. */
+export interface DiskStat {
+  readonly mode: number;
+  readonly nlink: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly atimeMs: number;
+  readonly ctimeMs: number;
+  readonly birthtimeMs: number;
 }
 
 export interface DirEntry {
@@ -40,4 +53,7 @@ export interface Driver {
   async<T>(op: Op<T>, signal?: AbortSignal): Promise<T>;
   /** @throws `Fault` EAGAIN when something is missing that only the blocked thread could fetch */
   sync<T>(op: Op<T>): T;
+  /** The answer to one thing an operation yielded, for an operation that runs within another one. */
+  answer(asked: unknown, signal?: AbortSignal): Promise<unknown>;
+  answerSync(asked: unknown): unknown;
 }

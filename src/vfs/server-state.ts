@@ -85,7 +85,7 @@ export class ServerState {
 
   /** The current tree, where nothing has to be asked or looked at first. */
   get settled(): SkillTree | undefined {
-    return this.listFault === undefined && this.#expiresAt === undefined ? this.tree : undefined;
+    return this.listFault === undefined && !this.stale && this.#expiresAt === undefined ? this.tree : undefined;
   }
 
   /** The current tree; the first access connects and lists. */
@@ -112,6 +112,30 @@ export class ServerState {
     if (this.tree === undefined || this.stale) return;
     const soonest = Math.max(this.options.now(), (this.listedAt ?? 0) + this.options.retryAfter);
     this.#expiresAt = Math.min(this.#expiresAt ?? soonest, soonest);
+  }
+
+  /**
+   * The tree as a view shows it: the first access connects and lists; after that, what there is. A server that failed is
+   * asked again in the background.
+   *
+   * @throws `Fault` EAGAIN when a synchronous caller is the first, and cannot wait
+   */
+  *shown(): Op<SkillTree | undefined> {
+    if (this.tree === undefined && this.lastError === undefined) {
+      try {
+        yield* this.load();
+      } catch (error) {
+        if (!isFault(error) || error.code === 'EAGAIN') throw error;
+      }
+      return this.tree;
+    }
+    const failed = this.tree === undefined || this.listFault !== undefined || this.stale;
+    if (!failed) return yield* this.current();
+    if (this.options.now() >= this.#retryAt) {
+      this.#retryAt = this.options.now() + this.options.retryAfter;
+      this.options.expired();
+    }
+    return this.tree;
   }
 
   /**

@@ -12,16 +12,15 @@ import type { Refusal, SkillEntry } from '../catalog/types.ts';
 import { fromTreePath, isSkillName, isUriProblem, parseSkillUri, toTreePath } from '../catalog/uri.ts';
 import type { BlobStore } from '../content/blob-store.ts';
 import { VerificationError } from '../content/verify.ts';
+import { DIRECTORY_SIZE } from './ancestors.ts';
 import type { InodeTable } from './inodes.ts';
-import type { Content, DirEntry, ReadFs, Stat } from './read-fs.ts';
+import type { Content, DirEntry, Stat } from './read-fs.ts';
 import { ask, type ServerState, sameEntry } from './server-state.ts';
 import { SkillContents } from './skill-contents.ts';
-
-/** The size of a directory, as many file systems give it. Bytes. */
-const DIRECTORY_SIZE = 4096;
+import type { SkillSource } from './skill-source.ts';
 
 /** Skills of one server as a file system. Paths are below the server's directory: `''`, `acme/billing/refunds/SKILL.md`. */
-export class SkillFs implements ReadFs {
+export class SkillFs implements SkillSource {
   readonly state: ServerState;
   readonly #contents: SkillContents;
   readonly #inodes: InodeTable;
@@ -66,6 +65,14 @@ export class SkillFs implements ReadFs {
     const node = yield* this.#lookup(path);
     if (node.kind === 'directory') throw new Fault('EISDIR');
     return yield* this.#content(node, path, true);
+  }
+
+  shown(): Op<SkillTree> {
+    return this.state.current();
+  }
+
+  hides(): boolean {
+    return false;
   }
 
   /** What is known of a path without asking anybody. */

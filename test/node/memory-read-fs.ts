@@ -1,5 +1,6 @@
 import { Fault } from '../../src/base/fault.ts';
-import { type Op, runAsync, runSync } from '../../src/base/op.ts';
+import type { Op } from '../../src/base/op.ts';
+import { driverOf } from '../../src/vfs/driver.ts';
 import type { Content, DirEntry, Driver, ReadFs, Stat } from '../../src/vfs/read-fs.ts';
 
 /** File contents by path below the root; a key that ends in `/` is an empty directory. */
@@ -111,17 +112,14 @@ export class FetchingReadFs implements ReadFs {
 }
 
 /** Answers requests after a turn of the event loop; what would have to wait in a synchronous call is EAGAIN. */
-export const driver: Driver = {
-  async: (op, signal) =>
-    runAsync(op, async () => {
-      await new Promise((resolve) => setImmediate(resolve));
-      signal?.throwIfAborted();
-    }),
-  sync: (op) =>
-    runSync(op, () => {
-      throw new Fault('EAGAIN', { detail: 'the file is not here yet' });
-    }),
-};
+export const driver: Driver = driverOf(
+  async (_, signal) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
+  },
+  (asked) =>
+    asked.map(() => ({ status: 'rejected', reason: new Fault('EAGAIN', { detail: 'the file is not here yet' }) })),
+);
 
 // biome-ignore lint/correctness/useYield: nothing has to be asked for
 function* complete<T>(result: () => T): Op<T> {

@@ -1,8 +1,9 @@
 import fs from 'node:fs';
 import { Fault, type FaultCode } from '../../src/base/fault.ts';
-import { type Op, runAsync, runSync } from '../../src/base/op.ts';
+import type { Op } from '../../src/base/op.ts';
 import { createNodeFs } from '../../src/node/index.ts';
-import type { DirEntry, Driver, ReadFs, Stat } from '../../src/vfs/read-fs.ts';
+import { driverOf } from '../../src/vfs/driver.ts';
+import type { DirEntry, ReadFs, Stat } from '../../src/vfs/read-fs.ts';
 
 // Preloaded before each of Node's own tests: whatever reads goes through our facade over the real disk, whatever writes
 // stays with Node, so that tests can make the files they read.
@@ -48,10 +49,10 @@ const disk: ReadFs = {
   read: (path) => fromDisk(() => ({ bytes: nodes.readFileSync(path), stat: statOf(path) })),
 };
 
-const driver: Driver = {
-  async: (op) => runAsync(op, async () => undefined),
-  sync: (op) => runSync(op, () => undefined),
-};
+const driver = driverOf(
+  async () => undefined,
+  (asked) => asked.map((value) => ({ status: 'fulfilled', value })),
+);
 
 const ours = createNodeFs(disk, driver) as unknown as Functions & { promises: Functions };
 

@@ -7,6 +7,7 @@ import {
   type WorkerOptions,
 } from 'node:worker_threads';
 import { Fault } from '../../base/fault.ts';
+import { settled } from '../../base/op.ts';
 import { endProcess } from '../host-processes.ts';
 import { keyOf, type PageReply, type PageRequest, type Pager, type PagerEvent } from '../port.ts';
 import { singleFlight } from '../single-flight.ts';
@@ -58,9 +59,7 @@ export function workerPager(options: WorkerPagerOptions): Pager {
       const answer = flight(keyOf(request), (shared) => running().ask({ kind: 'request', request }, shared), signal);
       return (await answer) as PageReply[K];
     },
-    requestSync<K extends PageRequest['kind']>(request: Extract<PageRequest, { kind: K }>): PageReply[K] {
-      return running().block(request) as PageReply[K];
-    },
+    requestSync: (requests) => running().block(requests),
     onEvent(listener) {
       listeners.push(listener);
     },
@@ -79,6 +78,7 @@ class Thread {
   readonly #blocking: MessagePort;
   readonly #awaiting: MessagePort;
   readonly #deadlines: WorkerSetup['pager']['deadlines'];
+  readonly #atOnce: number;
   readonly #pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>();
   readonly #endServers = () => endProcesses(this.#signals);
   #lastId = 0;
@@ -93,6 +93,7 @@ class Thread {
     this.#blocking = blocking.port1;
     this.#awaiting = awaiting.port1;
     this.#deadlines = setup.deadlines;
+    this.#atOnce = setup.concurrency.total;
     const code = workerFile(file);
     // Servers see the environment as it is when they start; hooks of the host are not the worker's.
     const options: WorkerOptions = {
@@ -138,15 +139,19 @@ class Thread {
   }
 
   /**
-   * Asks and sleeps until the answer is there.
+   * Asks and sleeps until all answers are there. A request ends with ETIMEDOUT at its deadline.
    *
-   * @throws `Fault` ETIMEDOUT at the deadline, EIO when the worker died
+   * @throws `Fault` EIO when the worker died
    */
-  block(request: PageRequest): unknown {
-    const id = ++this.#lastId;
-    this.#blocking.postMessage({ kind: 'request', id, request } satisfies ToWorker);
-    const { connect, list, request: other } = this.#deadlines;
-    const until = performance.now() + connect + (request.kind === 'list' ? list : other) + GRACE;
+  block(requests: readonly PageRequest[]): readonly PromiseSettledResult<unknown>[] {
+    const first = this.#lastId + 1;
+    this.#lastId += requests.length;
+    for (const [index, request] of requests.entries()) {
+      this.#blocking.postMessage({ kind: 'request', id: first + index, request } satisfies ToWorker);
+    }
+    const outcomes: PromiseSettledResult<unknown>[] = [];
+    let missing = requests.length;
+    const until = performance.now() + this.#patienceFor(requests);
     let beat = Atomics.load(this.#signals, SIGNAL.heartbeat);
     let alive = performance.now() + STARTUP;
     for (;;) {
@@ -154,8 +159,11 @@ class Thread {
       for (let got = receiveMessageOnPort(this.#blocking); got; got = receiveMessageOnPort(this.#blocking)) {
         const message = got.message as Answer;
         // An answer to a call that gave up earlier may still come in.
-        if (message.id === id) return unwrapped(message);
+        if (message.id < first) continue;
+        outcomes[message.id - first] = settled(() => unwrapped(message));
+        missing--;
       }
+      if (missing === 0) return outcomes;
       const now = performance.now();
       const beats = Atomics.load(this.#signals, SIGNAL.heartbeat);
       if (beats !== beat) {
@@ -163,12 +171,30 @@ class Thread {
         alive = now + SILENCE;
       }
       if (Atomics.load(this.#signals, SIGNAL.exited) === 1 || now > alive) throw this.#died(undefined);
-      if (now > until) {
-        this.#blocking.postMessage({ kind: 'cancel', id } satisfies ToWorker);
-        throw new Fault('ETIMEDOUT', { detail: `server "${request.label}": no answer within its deadline` });
-      }
+      if (now > until) return this.#giveUp(requests, first, outcomes);
       Atomics.wait(this.#signals, SIGNAL.answers, answers, HEARTBEAT);
     }
+  }
+
+  /** Milliseconds within which the worker's own deadlines have ended all of the requests, however they queue. */
+  #patienceFor(requests: readonly PageRequest[]): number {
+    const { connect, list, request } = this.#deadlines;
+    const longest = requests.some(({ kind }) => kind === 'list') ? list : request;
+    return (connect + longest) * Math.ceil(requests.length / this.#atOnce) + GRACE;
+  }
+
+  #giveUp(
+    requests: readonly PageRequest[],
+    first: number,
+    outcomes: readonly PromiseSettledResult<unknown>[],
+  ): readonly PromiseSettledResult<unknown>[] {
+    return requests.map(({ label }, index) => {
+      const outcome = outcomes[index];
+      if (outcome !== undefined) return outcome;
+      this.#blocking.postMessage({ kind: 'cancel', id: first + index } satisfies ToWorker);
+      const reason = new Fault('ETIMEDOUT', { detail: `server "${label}": no answer within its deadline` });
+      return { status: 'rejected', reason };
+    });
   }
 
   async close(): Promise<void> {

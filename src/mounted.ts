@@ -1,0 +1,64 @@
+import type { ChangeSource } from './node/index.ts';
+import type { Diagnostic } from './vfs/diagnostics.ts';
+import type { Driver, ReadFs } from './vfs/read-fs.ts';
+import type { SkillFs } from './vfs/skill-fs.ts';
+import type { SourceLayer } from './views/layer.ts';
+
+/** What a view does about servers that cannot serve: hide what is theirs, or tell the error. */
+export type OnServerError = 'hide' | 'throw';
+
+/** What stands behind a mount or a view: for other ways of reading it, which go through the same core. */
+export interface Internals {
+  /** Takes absolute paths, those above and at the mount point included. */
+  readonly core: ReadFs;
+  readonly driver: Driver;
+  readonly changes: ChangeSource;
+  readonly mountPoint: string;
+}
+
+/** What stands behind a view, besides. */
+export interface ViewInternals extends Internals {
+  /** What a union puts over each other. */
+  readonly layers: readonly SourceLayer[];
+}
+
+/** What stands behind a mount, besides. */
+export interface MountInternals extends Internals {
+  /** By label, in the configured order. */
+  readonly servers: ReadonlyMap<string, SkillFs>;
+  /** @param listener called after the tree of a server was replaced */
+  onReplaced(listener: () => void): void;
+  report(diagnostic: Diagnostic): void;
+}
+
+const behindViews = new WeakMap<object, ViewInternals>();
+const behindMounts = new WeakMap<object, MountInternals>();
+
+/** To be called once by whoever made `view`. */
+export function keepViewInternals(view: object, internals: ViewInternals): void {
+  behindViews.set(view, internals);
+}
+
+/** To be called once by whoever made `mount`. */
+export function keepMountInternals(mount: object, internals: MountInternals): void {
+  behindMounts.set(mount, internals);
+}
+
+/** @throws TypeError when `view` was not made by this package */
+export function internalsOf(view: object): Internals {
+  const internals = behindMounts.get(view) ?? behindViews.get(view);
+  if (internals === undefined) throw new TypeError('expected what mount(), flat() or union() returned');
+  return internals;
+}
+
+/** `undefined` for a mount. */
+export function viewInternalsOf(view: object): ViewInternals | undefined {
+  return behindViews.get(view);
+}
+
+/** @throws TypeError when `mount` is not what `mount()` returned */
+export function mountInternalsOf(mount: object): MountInternals {
+  const internals = behindMounts.get(mount);
+  if (internals === undefined) throw new TypeError('expected what mount() returned');
+  return internals;
+}
