@@ -11,9 +11,11 @@ const shared: Options = {
 };
 const library = { index: 'src/index.ts', server: 'src/server/index.ts', testing: 'src/testing/index.ts' };
 const programs = { cli: 'src/cli/main.ts', worker: 'src/pager/bridge/worker.ts' };
+/** Run before a program is loaded, by `--import` or by `--require`. */
+const preloads = { register: 'src/patch/register.ts' };
 
 export default defineConfig([
-  { ...shared, entry: { ...library, ...programs }, format: ['esm'], splitting: true },
-  { ...shared, entry: library, format: ['cjs'], splitting: false },
+  { ...shared, entry: { ...library, ...programs, ...preloads }, format: ['esm'], splitting: true },
+  { ...shared, entry: { ...library, ...preloads }, format: ['cjs'], splitting: false },
   { ...shared, entry: library, format: ['esm', 'cjs'], dts: { only: true } },
 ]);

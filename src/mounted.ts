@@ -1,4 +1,5 @@
-import type { ChangeSource } from './node/index.ts';
+import type { Op } from './base/op.ts';
+import type { ChangeSource, WriteTarget } from './node/index.ts';
 import type { Diagnostic } from './vfs/diagnostics.ts';
 import type { Driver, ReadFs } from './vfs/read-fs.ts';
 import type { SkillFs } from './vfs/skill-fs.ts';
@@ -20,6 +21,8 @@ export interface Internals {
 export interface ViewInternals extends Internals {
   /** What a union puts over each other. */
   readonly layers: readonly SourceLayer[];
+  /** Where a change at an absolute path is made. */
+  readonly writes?: (path: string) => Op<WriteTarget | undefined>;
 }
 
 /** What stands behind a mount, besides. */

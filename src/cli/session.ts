@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
+import { KNOWN_FILES } from '../config/files.ts';
 import { type Mount, mount } from '../mount.ts';
 import type { MountOptions } from '../options.ts';
-import { KNOWN_FILES } from './config/files.ts';
 import { type ServerOptions, serversOf } from './config/servers.ts';
 import { UsageError } from './failures.ts';
 import { note, printable } from './output.ts';
@@ -30,7 +30,7 @@ export function withServers(command: Command): Command {
     .option('--server <label=target>', "a server: label='command args' or label=https://… (repeatable)", collect)
     .option('--header <label:Name=value>', 'an HTTP header for a server given with --server (repeatable)', collect)
     .option('--config <file>', 'a JSON file with "mcpServers" or "servers"')
-    .option('--mount-point <path>', 'where the servers are mounted', '/mcp')
+    .option('--mount-point <path>', 'where the servers are mounted (default: /mcp)')
     .option('--timeout <ms>', 'deadline for connecting, and for each request', milliseconds)
     .addOption(new Option('--dynamic <how>', 'skills that publish no digests').choices(['allow', 'decline']))
     .option('--allow-over-limits', 'load skills of more than 512 files or 16 MiB too')
@@ -45,23 +45,27 @@ function milliseconds(value: string): number {
 
 const NO_SERVERS = `no servers: give --server label='command args' or --server label=https://…, --config file, or have one of ${KNOWN_FILES.join(', ')} here`;
 
+/** What the options say of a mount, but for its servers. */
+export function settingsFrom(options: SessionOptions): Omit<MountOptions, 'servers'> {
+  const { timeout, mountPoint, dynamic, allowOverLimits } = options;
+  return {
+    ...(mountPoint !== undefined && { mountPoint }),
+    ...(timeout !== undefined && { deadlines: { connect: timeout, request: timeout, list: timeout } }),
+    ...(dynamic !== undefined && { dynamic }),
+    ...(allowOverLimits === true && { limits: { over: 'allow' } }),
+  };
+}
+
 /** Mounts what the options say, runs, and closes, whatever happens. */
 export async function session<T>(options: SessionOptions, run: (session: Session) => Promise<T>): Promise<T> {
   const { servers, remarks } = serversOf(options, process.cwd(), process.env);
-  const { timeout, verbose = false, mountPoint = '/mcp' } = options;
+  const { verbose = false, mountPoint = '/mcp' } = options;
   for (const { kind, message } of remarks) if (verbose || kind !== 'disabled') note(printable(message));
   if (servers.size === 0) throw new UsageError(NO_SERVERS);
   const problems = remarks.flatMap(({ kind, message }) => (kind === 'unusable' ? [message] : []));
   const stderr = verbose ? 'inherit' : 'ignore';
   const quiet = [...servers].map(([label, config]) => [label, 'command' in config ? { ...config, stderr } : config]);
-  const mountOptions: MountOptions = {
-    servers: Object.fromEntries(quiet),
-    mountPoint,
-    ...(timeout !== undefined && { deadlines: { connect: timeout, request: timeout, list: timeout } }),
-    ...(options.dynamic !== undefined && { dynamic: options.dynamic }),
-    ...(options.allowOverLimits === true && { limits: { over: 'allow' } }),
-  };
-  const mounted = mount(mountOptions);
+  const mounted = mount({ servers: Object.fromEntries(quiet), ...settingsFrom(options) });
   mounted.on('diagnostic', ({ severity, label, message }) => {
     if (verbose || severity !== 'info')
       note(`${severity}: ${label === undefined ? '' : `${printable(label)}: `}${printable(message)}`);

@@ -7,6 +7,8 @@ import fs from 'node:fs';
 export const native: typeof fs = Object.defineProperties({}, Object.getOwnPropertyDescriptors(fs)) as typeof fs;
 
 export const nativePromises: typeof fs.promises = { ...fs.promises };
+// The object itself stays the same one when its functions are replaced.
+Object.defineProperty(native, 'promises', { value: nativePromises, enumerable: true });
 
 /** Whether a file system is Node's own, as it is, was, or is passed on by others. */
 export function isNodes(source: { readonly openSync?: unknown }): boolean {

@@ -1,8 +1,8 @@
-import nodeFs from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readFrontmatter } from '../catalog/frontmatter.ts';
 import type { SkillFrontmatter } from '../catalog/types.ts';
 import type { ChangeSource } from '../node/index.ts';
+import { isNodes, native } from '../node/native.ts';
 import { OptionsError } from '../options.ts';
 import { Diagnostics } from '../vfs/diagnostics.ts';
 import { callDriver } from '../vfs/driver.ts';
@@ -24,7 +24,9 @@ const DEPTH = 6;
 
 /** @throws OptionsError naming what cannot be used */
 export function localLayer(directory: LocalDirectory, where: string): SourceLayer {
-  const { path, fs = nodeFs, writable = true } = directory;
+  const { path, writable = true } = directory;
+  // Were `node:fs` replaced to show this very union, looking through the replacement would not end.
+  const fs = directory.fs === undefined || isNodes(directory.fs as object) ? native : directory.fs;
   if (typeof path !== 'string' || path === '')
     throw new OptionsError(`${where}.path: expected the path of a directory`);
   for (const name of ['statSync', 'readdirSync', 'readFileSync', 'realpathSync'] as const) {
@@ -86,9 +88,9 @@ function skillAt(local: LocalFs, path: string): LocalSkill | undefined {
 function watched(fs: LocalSource, root: string): ChangeSource {
   return {
     subscribe(listener) {
-      if (fs !== (nodeFs as LocalSource)) return () => {};
+      if (fs !== native) return () => {};
       try {
-        const watcher = nodeFs.watch(root, { recursive: true, persistent: false }, (_, name) =>
+        const watcher = native.watch(root, { recursive: true, persistent: false }, (_, name) =>
           listener(name === null ? '' : join('/', name).slice(1)),
         );
         watcher.on('error', () => watcher.close());

@@ -69,7 +69,7 @@ class UnionView implements View {
     );
     const writes = (path: string) => this.#writes(path);
     this.fs = createNodeFs(core, callDriver, { mountPoint, changes, writes });
-    keepViewInternals(this, { core, driver: callDriver, changes, mountPoint, layers: sources });
+    keepViewInternals(this, { core, driver: callDriver, changes, mountPoint, layers: sources, writes });
   }
 
   get promises(): View['promises'] {

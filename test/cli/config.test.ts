@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { expand } from '../../src/cli/config/expand.ts';
-import { discover, readConfig } from '../../src/cli/config/files.ts';
 import { serversOf } from '../../src/cli/config/servers.ts';
 import { splitCommand } from '../../src/cli/config/split-command.ts';
 import { UsageError } from '../../src/cli/failures.ts';
 import { printable } from '../../src/cli/output.ts';
+import { expand } from '../../src/config/expand.ts';
+import { discover, readConfig } from '../../src/config/files.ts';
 
 describe('a command line is split as a shell splits it, and nothing is expanded', () => {
   test.each([

@@ -1,7 +1,7 @@
+import { discover, type FoundServers, type Remark, readConfigFile } from '../../config/files.ts';
 import { checkLabel, checkSource } from '../../options.ts';
 import type { ServerConfig } from '../../protocol/connect.ts';
 import { UsageError } from '../failures.ts';
-import { discover, type FoundServers, type Remark, readConfigFile } from './files.ts';
 import { splitCommand } from './split-command.ts';
 
 /** The options of every command that needs servers. */

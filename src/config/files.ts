@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
-import { checkLabel, checkSource } from '../../options.ts';
-import type { ServerConfig } from '../../protocol/connect.ts';
+import { checkLabel, checkSource } from '../options.ts';
+import type { ServerConfig } from '../protocol/connect.ts';
 import { expand } from './expand.ts';
 
 /** What is to be said of a configuration; none of it costs another server. */
@@ -56,7 +56,7 @@ export function readConfigFile(file: string, env: NodeJS.ProcessEnv): FoundServe
 }
 
 /** The directory whose file it is: editors keep theirs one below. */
-function workspaceOf(path: string): string {
+export function workspaceOf(path: string): string {
   const directory = dirname(path);
   return ['.vscode', '.cursor'].includes(basename(directory)) ? dirname(directory) : directory;
 }
@@ -65,8 +65,17 @@ function unusable(message: string): Remark {
   return { kind: 'unusable', message };
 }
 
-/** Reads the servers of a file's text, comments and trailing commas included, one by one. */
-export function readConfig(text: string, name: string, directory: string, env: NodeJS.ProcessEnv): FoundServers {
+/**
+ * Reads the servers of a file's text, comments and trailing commas included, one by one.
+ *
+ * @param env where variables get their values; without it nothing is taken for one
+ */
+export function readConfig(
+  text: string,
+  name: string,
+  directory: string,
+  env: NodeJS.ProcessEnv | undefined,
+): FoundServers {
   const errors: ParseError[] = [];
   const value: unknown = parse(text.replace(/^\ufeff/, ''), errors, { allowTrailingComma: true });
   const [error] = errors;
@@ -100,12 +109,12 @@ export function readConfig(text: string, name: string, directory: string, env: N
 }
 
 /** What other tools keep beside is left alone; only what is needed to reach the server is taken. */
-function serverOf(value: unknown, label: string, directory: string, env: NodeJS.ProcessEnv): ServerConfig {
+function serverOf(value: unknown, label: string, directory: string, env: NodeJS.ProcessEnv | undefined): ServerConfig {
   if (!isRecord(value)) throw new Error('is not an object');
   if (value['type'] === 'sse') throw new Error('speaks the old HTTP+SSE transport, which is not supported');
   const keys = value['url'] !== undefined && value['command'] === undefined ? HTTP_KEYS : STDIO_KEYS;
   const taken = Object.fromEntries(keys.filter((key) => value[key] != null).map((key) => [key, value[key]]));
-  const expanded = expand(taken, { env, workspaceFolder: directory });
+  const expanded = env === undefined ? taken : expand(taken, { env, workspaceFolder: directory });
   return checkSource(expanded, `servers[${JSON.stringify(label)}]`) as ServerConfig;
 }
 

@@ -1,0 +1,51 @@
+import type { OverlayView, Settings } from '../config/settings.ts';
+import { type Mount, mount } from '../mount.ts';
+import { native } from '../node/native.ts';
+import type { ServerSource } from '../options.ts';
+import { flat } from '../views/flat.ts';
+import { union } from '../views/union.ts';
+import type { View } from '../views/view.ts';
+
+/** What a process is to see: the servers' own tree, and the directories that show their skills. */
+export interface SetUp {
+  readonly mount: Mount;
+  readonly overlays: readonly View[];
+}
+
+/**
+ * Makes the mount and the views that settings ask for.
+ *
+ * @param verbose whether the standard error of servers is shown
+ * @throws OptionsError naming what cannot be used
+ */
+export function setUp({ mount: options, overlays, collisions }: Settings, verbose: boolean): SetUp {
+  const servers = Object.fromEntries(
+    Object.entries(options.servers).map(([label, server]) => [label, verbose ? server : quiet(server)]),
+  );
+  const mounted = mount({ ...options, servers });
+  return {
+    mount: mounted,
+    overlays: [...overlays].flatMap(([directory, view]) =>
+      spellingsOf(directory).map((path) => overlay(mounted, path, view, collisions)),
+    ),
+  };
+}
+
+/** A terminal belongs to the program, not to the servers it knows nothing of. */
+function quiet(server: ServerSource): ServerSource {
+  return 'command' in server && server.stderr === undefined ? { ...server, stderr: 'ignore' } : server;
+}
+
+function overlay(mounted: Mount, path: string, view: OverlayView, collisions: 'rename' | 'hide'): View {
+  const servers = view === 'tree' ? mounted : flat(mounted, { collisions });
+  return union([{ path }, servers], { mountPoint: path });
+}
+
+/** Loaders may look a directory's real path up first, and go on with that. */
+function spellingsOf(directory: string): readonly string[] {
+  try {
+    return [...new Set([directory, native.realpathSync(directory)])];
+  } catch {
+    return [directory];
+  }
+}

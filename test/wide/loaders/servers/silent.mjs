@@ -1,0 +1,2 @@
+// Takes requests and never answers one; ends with its input.
+process.stdin.resume();
