@@ -6,5 +6,6 @@ export default defineConfig({
     exclude: ['test/wide/**'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
   },
 });

@@ -9,10 +9,10 @@ import { type MountOptions, type ResolvedOptions, resolveOptions, type ServerSou
 import { workerPager } from './pager/bridge/worker-pager.ts';
 import { hostPager } from './pager/host-pager.ts';
 import { endWithHost } from './pager/host-processes.ts';
-import type { PageRequest, Pager } from './pager/port.ts';
+import type { PageRequest, Pager, PagerEvent } from './pager/port.ts';
 import { routedPager } from './pager/routed-pager.ts';
 import { isMcpClient } from './protocol/client.ts';
-import type { ServerConfig } from './protocol/connect.ts';
+import { keptInHost, type ServerConfig } from './protocol/connect.ts';
 import { dialects } from './protocol/dialects/index.ts';
 import { type Diagnostic, Diagnostics } from './vfs/diagnostics.ts';
 import { driverOf } from './vfs/driver.ts';
@@ -62,6 +62,10 @@ export interface ServerStatus {
   readonly partial?: string;
   /** Whether the tree is older than a refresh that failed. */
   readonly stale: boolean;
+  /** Milliseconds for which the server lets its listing count as fresh; absent where it does not say (LST-3). */
+  readonly ttlMs?: number;
+  /** Whom the server lets share its listing; absent where it does not say (LST-3). */
+  readonly cacheScope?: 'public' | 'private';
   readonly lastError?: Error;
   /** Entries that were not loaded, with their reasons. */
   readonly refused: readonly Refusal[];
@@ -138,18 +142,21 @@ export function mount(options: MountOptions): Mount {
   return new SkillMount(resolved, pagerFor(resolved));
 }
 
-/** Servers given as config are asked from a worker, so that synchronous calls can wait; clients are the host's. */
+/**
+ * Servers given as config are asked from a worker, so that synchronous calls can wait; clients are the host's, and what
+ * cannot cross a thread keeps its server here, too.
+ */
 function pagerFor(options: ResolvedOptions): Pager {
-  const { deadlines, concurrency, thread, worker } = options;
+  const { deadlines, concurrency, listen, thread, worker } = options;
   const hosted = new Map<string, ServerSource>();
   const configured = new Map<string, ServerConfig>();
   for (const [label, source] of options.servers) {
-    if (thread === 'host' || isMcpClient(source)) hosted.set(label, source);
+    if (thread === 'host' || isMcpClient(source) || keptInHost(source) !== undefined) hosted.set(label, source);
     else configured.set(label, source);
   }
-  const inHost = hostPager({ servers: hosted, deadlines, concurrency, dialects, processes: endWithHost() });
+  const inHost = hostPager({ servers: hosted, deadlines, concurrency, listen, dialects, processes: endWithHost() });
   if (configured.size === 0) return inHost;
-  const inWorker = workerPager({ setup: { servers: configured, deadlines, concurrency }, file: worker });
+  const inWorker = workerPager({ setup: { servers: configured, deadlines, concurrency, listen }, file: worker });
   return routedPager((label) => (configured.has(label) ? inWorker : inHost), [inHost, inWorker]);
 }
 
@@ -176,6 +183,7 @@ class SkillMount implements Mount {
       servers.set(label, new SkillFs(state, store, inodes));
     }
     this.#pager = pager;
+    pager.onEvent((event) => this.#happened(event));
     this.#table = new MountTable(options.mountPoint, servers, inodes, now());
     this.#driver = driverOf<PageRequest>(
       (asked, signal) => pager.request(asked, signal),
@@ -279,6 +287,16 @@ class SkillMount implements Mount {
     }
   }
 
+  #happened({ label, what }: PagerEvent): void {
+    const state = this.#table.servers.get(label)?.state;
+    if (state?.tree === undefined) return;
+    if (what === 'lost') state.disconnected();
+    else {
+      state.changed();
+      void this.#load(state);
+    }
+  }
+
   #tellChanges(label: string, before: SkillTree | undefined, after: SkillTree): void {
     for (const listener of this.#replaced) listener();
     if (this.#watchers.size === 0 || before === undefined) return;
@@ -309,7 +327,7 @@ export function skillInfoOf(label: string, { entry, listed }: SkillNode, path: s
 }
 
 function statusOf(state: ServerState): ServerStatus {
-  const { label, tree, negotiated, partial, stale, lastError, refusals, listedAt, listMs, listFault } = state;
+  const { label, tree, negotiated, partial, stale, hints, lastError, refusals, listedAt, listMs, listFault } = state;
   const skills = tree?.skills ?? [];
   const failed = tree === undefined ? lastError !== undefined : listFault !== undefined;
   return {
@@ -324,6 +342,7 @@ function statusOf(state: ServerState): ServerStatus {
     bytes: skills.reduce((sum, { entry }) => sum + entry.bytes, 0),
     ...(partial !== undefined && { partial }),
     stale,
+    ...hints,
     ...(lastError !== undefined && { lastError }),
     refused: refusals,
     ...(listedAt !== undefined && { listedAt }),

@@ -25,10 +25,18 @@ export interface MountOptions {
   readonly concurrency?: { readonly perServer?: number; readonly total?: number };
   /** Bytes of verified content kept in memory. Default 64 MiB. */
   readonly memoryBytes?: number;
-  /** Milliseconds for which a failed connection or listing is not tried again by an access. Default 10,000. */
+  /**
+   * Milliseconds for which a failed connection or listing is not tried again by an access, doubled with each failure in a
+   * row up to five minutes. Default 10,000.
+   */
   readonly retryAfter?: number;
   /** Milliseconds for which a server is not asked again for a skill it did not have. Default 30,000. */
   readonly missTtl?: number;
+  /**
+   * Whether to listen to what servers say of changes, and to list those again. Default `true`. On 2026-07-28 that is a
+   * subscription; over HTTP in this thread its open stream keeps the process alive until the mount is closed.
+   */
+  readonly listen?: boolean;
   /**
    * Where connections to servers given as config live. `worker` (default): in a thread of their own, so that a
    * synchronous call can wait for content that is not in memory. `host`: in this thread, where such a call fails with
@@ -49,6 +57,7 @@ export interface ResolvedOptions {
   readonly memoryBytes: number;
   readonly retryAfter: number;
   readonly missTtl: number;
+  readonly listen: boolean;
   readonly thread: 'worker' | 'host';
   readonly worker: string | URL | undefined;
 }
@@ -73,6 +82,10 @@ const stdioServer = z.strictObject({
 const httpServer = z.strictObject({
   url: z.url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' }),
   headers: z.record(z.string(), z.string()).optional(),
+  authProvider: z
+    .custom(isCredentialSource, { error: 'expected an AuthProvider or an OAuthClientProvider' })
+    .optional(),
+  fetch: z.custom((value) => typeof value === 'function', { error: 'expected a function' }).optional(),
 });
 
 const mountPoint = z.string().refine(isMountPoint, {
@@ -106,6 +119,7 @@ const schema = z.strictObject({
   memoryBytes: z.number().int().min(0).default(MEMORY_BYTES),
   retryAfter: z.number().int().min(0).default(RETRY_AFTER),
   missTtl: z.number().int().min(0).default(MISS_TTL),
+  listen: z.boolean().default(true),
   thread: z.enum(['worker', 'host']).default('worker'),
   worker: z.union([z.string(), z.instanceof(URL)]).optional(),
 });
@@ -156,6 +170,11 @@ function check<T>(against: z.ZodType<T>, value: unknown, where: string): T {
   const key = (issue?.path ?? []).map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
   const path = where === 'options' ? key.slice(1) : where + key;
   throw new OptionsError(`${path === '' ? 'options' : path}: ${issue?.message ?? 'cannot be used'}`);
+}
+
+function isCredentialSource(value: unknown): boolean {
+  const { token, tokens } = (value ?? {}) as { token?: unknown; tokens?: unknown };
+  return typeof token === 'function' || typeof tokens === 'function';
 }
 
 function isMountPoint(path: string): boolean {

@@ -34,3 +34,21 @@ export const MEMORY_BYTES = 64 * 1024 * 1024;
 
 /** The largest message accepted from a stdio server, in bytes: a 16 MiB file in base64, with room around it. */
 export const STDIO_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/** The largest answer accepted over HTTP, of an event stream the largest event, in bytes. */
+export const HTTP_ANSWER_BYTES = STDIO_MESSAGE_BYTES;
+
+/** Milliseconds after which a request, or the opening of a connection, gives its place among those under way to others. */
+export const PATIENCE = 2_000;
+
+/** How long to leave a failing server alone: `free` failures in a row cost nothing, then the wait doubles. Milliseconds. */
+export const BACKOFF = { free: 2, first: 1_000, most: 60_000 } as const;
+
+/** Milliseconds at most that failed listings are not tried again by an access, however often they failed. */
+export const RETRY_AFTER_MOST = 300_000;
+
+/** When a server that says it changed is listed again: once it is silent for a moment, and not without end. Milliseconds. */
+export const CHANGES = { silence: 250, most: 2_000, apart: 1_000 } as const;
+
+/** Milliseconds before a subscription that ended is opened again; the wait doubles while it keeps failing. */
+export const LISTEN_AGAIN = { first: 1_000, most: 60_000 } as const;

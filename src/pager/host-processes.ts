@@ -1,4 +1,4 @@
-import type { ProcessObserver } from './session.ts';
+import type { ProcessObserver } from './connector.ts';
 
 /** Ends the servers that are still there when this process exits: one that ignores the end of its input would go on. */
 export function endWithHost(): ProcessObserver {

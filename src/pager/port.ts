@@ -40,6 +40,13 @@ export interface PageReply {
   readonly blob: Uint8Array | undefined;
 }
 
+/** Something that happened at a server without being asked for. */
+export interface PagerEvent {
+  readonly label: string;
+  /** `changed`: the listing may be another one now. `lost`: the connection ended, and nobody will tell of changes. */
+  readonly what: 'changed' | 'lost';
+}
+
 /** Fetches what is missing, for all facades of a mount. */
 export interface Pager {
   /**
@@ -56,5 +63,7 @@ export interface Pager {
    *   itself could fetch
    */
   requestSync(requests: readonly PageRequest[]): readonly PromiseSettledResult<unknown>[];
+  /** Told of each event from now on. */
+  onEvent(listener: (event: PagerEvent) => void): void;
   close(): Promise<void>;
 }

@@ -16,6 +16,9 @@ export function routedPager(pagerOf: (label: string) => Pager, all: readonly Pag
       }
       return outcomes;
     },
+    onEvent(listener) {
+      for (const pager of all) pager.onEvent(listener);
+    },
     async close() {
       await Promise.all(all.map((pager) => pager.close()));
     },

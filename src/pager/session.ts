@@ -1,11 +1,14 @@
-import type { LimitFunction } from 'p-limit';
-import { Fault } from '../base/fault.ts';
+import { Fault, isFault } from '../base/fault.ts';
 import { bytesOf, VerificationError, verifyBytes } from '../content/verify.ts';
-import { type CallOptions, isMcpClient, type McpClient } from '../protocol/client.ts';
-import { type Connection, connect, type ServerConfig } from '../protocol/connect.ts';
-import type { Dialect, DialectFactory } from '../protocol/dialect.ts';
-import { faultOf } from '../protocol/wire-errors.ts';
-import type { Negotiated, PageReply, PageRequest } from './port.ts';
+import type { CallOptions } from '../protocol/client.ts';
+import type { Dialect } from '../protocol/dialect.ts';
+import { busyFor, isCut, isLostSession } from '../protocol/wire-errors.ts';
+import { Backoff } from './backoff.ts';
+import { ChangeNotices } from './change-notices.ts';
+import { Connector, type ConnectorOptions, type Open } from './connector.ts';
+import { within } from './deadline.ts';
+import type { Place } from './places.ts';
+import type { PageReply, PageRequest, PagerEvent } from './port.ts';
 
 /** Deadlines in milliseconds. */
 export interface Deadlines {
@@ -14,65 +17,57 @@ export interface Deadlines {
   readonly list: number;
 }
 
-/** Told when a stdio server's process starts and ends. */
-export interface ProcessObserver {
-  started(pid: number): void;
-  ended(pid: number): void;
-}
-
-export interface SessionOptions {
-  readonly label: string;
-  /** How to reach the server, or a connected client of the host's, which is never closed here. */
-  readonly source: ServerConfig | McpClient;
-  readonly dialects: readonly DialectFactory[];
+export interface SessionOptions extends Omit<ConnectorOptions, 'changed' | 'lost'> {
   readonly deadlines: Deadlines;
-  /** Bounds the requests under way at once; waiting for a place does not count against a deadline. */
-  readonly limit: LimitFunction;
-  readonly processes?: ProcessObserver;
+  /** Bounds the requests under way; waiting for a place does not count against a deadline. */
+  readonly place: Place;
+  readonly tell: (event: PagerEvent['what']) => void;
 }
 
-interface Open {
-  readonly dialect: Dialect | undefined;
-  readonly negotiated: Negotiated;
-  readonly close: () => Promise<void>;
-}
-
-/** One server: connects when first asked, again after the connection ended, and puts each question under a deadline. */
+/**
+ * One server: puts each question under a deadline, and once more where that is likely to help. Every question is a mere
+ * read, so asking twice does no harm.
+ */
 export class Session {
   readonly #options: SessionOptions;
-  #open: Promise<Open> | undefined;
-  #closed = false;
+  readonly #connector: Connector;
+  readonly #notices: ChangeNotices;
+  readonly #backoff = new Backoff();
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    this.#notices = new ChangeNotices(() => options.tell('changed'));
+    this.#connector = new Connector({ ...options, changed: this.#notices.changed, lost: () => options.tell('lost') });
   }
 
   async answer(request: PageRequest, signal: AbortSignal): Promise<PageReply[PageRequest['kind']]> {
-    const open = await this.#connected();
+    // Whoever connects and lists decides for themselves when to try again.
+    if (request.kind !== 'connect' && request.kind !== 'list') this.#backoff.check();
+    const open = await this.#opened();
     signal.throwIfAborted();
     if (request.kind === 'connect') return open.negotiated;
-    const { dialect } = open;
-    if (dialect === undefined) return request.kind === 'list' ? { entries: [] } : undefined;
-    const { deadlines, limit } = this.#options;
+    if (open.dialect === undefined) return request.kind === 'list' ? { entries: [] } : undefined;
+    const { deadlines } = this.#options;
     switch (request.kind) {
       case 'list':
-        return limit(() => this.#within(deadlines.list, 'skills/list', signal, (options) => dialect.list(options)));
+        return this.#notices.during(() =>
+          this.#ask(deadlines.list, 'skills/list', signal, (dialect, options) => dialect.list(options)),
+        );
       case 'get':
-        return limit(() =>
-          this.#within(deadlines.request, `skills/get ${request.uri}`, signal, (options) =>
-            dialect.get(request.uri, options),
-          ),
+        return this.#ask(deadlines.request, `skills/get ${request.uri}`, signal, (dialect, options) =>
+          dialect.get(request.uri, options),
         );
       case 'directory':
-        return limit(() =>
-          this.#within(deadlines.request, `resources/directory/read ${request.uri}`, signal, async (options) =>
-            dialect.readDirectory?.(request.uri, options),
-          ),
+        return this.#ask(
+          deadlines.request,
+          `resources/directory/read ${request.uri}`,
+          signal,
+          async (dialect, options) => dialect.readDirectory?.(request.uri, options),
         );
       case 'blob': {
         const { uri, expected } = request;
-        const result = await limit(() =>
-          this.#within(deadlines.request, `resources/read ${uri}`, signal, (options) => dialect.read(uri, options)),
+        const result = await this.#ask(deadlines.request, `resources/read ${uri}`, signal, (dialect, options) =>
+          dialect.read(uri, options),
         );
         return result === undefined ? undefined : this.#verified(result, uri, expected);
       }
@@ -80,70 +75,63 @@ export class Session {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    const open = await this.#open?.catch(() => undefined);
-    await open?.close();
+    this.#notices.close();
+    await this.#connector.close();
   }
 
-  #connected(): Promise<Open> {
-    if (this.#closed) throw new Fault('EIO', { detail: `server "${this.#options.label}": the mount is closed` });
-    if (this.#open === undefined) {
-      const opening = this.#connect();
-      this.#open = opening;
-      opening.catch(() => {
-        if (this.#open === opening) this.#open = undefined;
-      });
+  async #opened(): Promise<Open> {
+    const since = performance.now();
+    try {
+      return await this.#connector.open();
+    } catch (error) {
+      this.#count(error, since);
+      throw error;
     }
-    return this.#open;
   }
 
-  async #connect(): Promise<Open> {
-    const { source, deadlines, processes } = this.#options;
-    const started = performance.now();
-    if (isMcpClient(source)) return this.#describe(source, started, async () => {});
-    const connection = await this.#within(deadlines.connect, 'connecting', undefined, (options) =>
-      connect(source, options),
-    );
-    const { pid } = connection;
-    if (pid !== undefined) processes?.started(pid);
-    const close = async () => {
-      await connection.close();
-      if (pid !== undefined) processes?.ended(pid);
-    };
-    this.#forgetWhenClosed(connection);
-    return this.#describe(connection.client, started, close);
-  }
-
-  /** The next question after the connection ended opens a new one. */
-  #forgetWhenClosed(connection: Connection): void {
-    const current = this.#open;
-    connection.onClose(() => {
-      if (this.#open === current) this.#open = undefined;
-      if (connection.pid !== undefined) this.#options.processes?.ended(connection.pid);
+  async #ask<T>(
+    ms: number,
+    asked: string,
+    signal: AbortSignal,
+    exchange: (dialect: Dialect, options: CallOptions) => Promise<T>,
+  ): Promise<T | undefined> {
+    const { label, place } = this.#options;
+    return place(async () => {
+      const since = performance.now();
+      try {
+        const answer = await within({ label, asked, ms, signal }, (options, left) =>
+          this.#persist(options, left, (dialect) => exchange(dialect, options)),
+        );
+        this.#backoff.worked();
+        return answer;
+      } catch (error) {
+        this.#count(error, since);
+        throw error;
+      }
     });
   }
 
-  #describe(client: McpClient, started: number, close: () => Promise<void>): Open {
-    let dialect: Dialect | undefined;
-    for (const factory of this.#options.dialects) {
-      dialect = factory(client);
-      if (dialect !== undefined) break;
+  /** Asks again, once for each reason: after a wait that the server asked for, over a connection that broke, in a new session. */
+  async #persist<T>(
+    { signal }: CallOptions,
+    left: () => number,
+    exchange: (dialect: Dialect) => Promise<T>,
+  ): Promise<T | undefined> {
+    const tried = new Set<Remedy>();
+    for (;;) {
+      const open = await this.#connector.open();
+      if (open.dialect === undefined) return undefined;
+      try {
+        return await exchange(open.dialect);
+      } catch (thrown) {
+        const error = (isCut(thrown) ? open.brokenBy() : undefined) ?? thrown;
+        const remedy = remedyFor(error, open, left());
+        if (remedy === undefined || tried.has(remedy) || signal.aborted) throw error;
+        tried.add(remedy);
+        if (remedy === 'wait') await pause(busyFor(error) ?? 0, signal);
+        if (remedy === 'new session') await this.#connector.drop(open);
+      }
     }
-    const protocolVersion = client.getNegotiatedProtocolVersion?.();
-    const serverInfo = client.getServerVersion?.();
-    const instructions = client.getInstructions?.();
-    return {
-      dialect,
-      close,
-      negotiated: {
-        ...(protocolVersion !== undefined && { protocolVersion }),
-        ...(serverInfo !== undefined && { serverInfo: { name: serverInfo.name, version: serverInfo.version } }),
-        ...(instructions !== undefined && { instructions }),
-        ...(dialect !== undefined && { dialect: dialect.name }),
-        directoryRead: dialect?.readDirectory !== undefined,
-        tookMs: performance.now() - started,
-      },
-    };
   }
 
   #verified(result: unknown, uri: string, expected: { size: number; digest: string } | undefined): Uint8Array {
@@ -157,33 +145,33 @@ export class Session {
     }
   }
 
-  /** Runs one exchange under a deadline; every failure comes out as a fault that names the server. */
-  async #within<T>(
-    ms: number,
-    asked: string,
-    signal: AbortSignal | undefined,
-    exchange: (options: CallOptions) => Promise<T>,
-  ): Promise<T> {
-    const { label } = this.#options;
-    const abort = new AbortController();
-    const leave = () => abort.abort(signal?.reason);
-    signal?.addEventListener('abort', leave, { once: true });
-    const late = new Fault('ETIMEDOUT', { detail: `server "${label}": ${asked} took longer than ${ms} ms` });
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(late);
-        abort.abort(late);
-      }, ms);
-    });
-    try {
-      return await Promise.race([exchange({ signal: abort.signal, timeout: ms }), deadline]);
-    } catch (error) {
-      if (signal?.aborted === true) throw signal.reason;
-      throw faultOf(error, label, asked);
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', leave);
-    }
+  #count(error: unknown, since: number): void {
+    if (!isFault(error)) return;
+    if (error.code === 'EHOSTUNREACH' || error.code === 'ETIMEDOUT') this.#backoff.failed(error, since);
+    else this.#backoff.worked();
   }
+}
+
+type Remedy = 'wait' | 'new connection' | 'new session';
+
+function remedyFor(error: unknown, open: Open, left: number): Remedy | undefined {
+  const busy = busyFor(error);
+  if (busy !== undefined) return busy < left ? 'wait' : undefined;
+  if (open.hasSession && isLostSession(error)) return 'new session';
+  // A client of the host's is not connected anew by us: what it lost stays lost.
+  return isCut(error) && (open.isAlive() || open.reopens) ? 'new connection' : undefined;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', leave);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', leave, { once: true });
+  });
 }

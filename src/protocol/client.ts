@@ -11,6 +11,18 @@ export interface McpClient {
   getServerVersion?(): { name: string; version: string } | undefined;
   getInstructions?(): string | undefined;
   getNegotiatedProtocolVersion?(): string | undefined;
+  /** What the client is connected through, while it is. */
+  readonly transport?: object | undefined;
+  /** Opens a subscription (2026-07-28). */
+  listen?(filter: { resourcesListChanged?: boolean }, options?: { signal?: AbortSignal }): Promise<Subscription>;
+  /** A subscription that the client opened by itself. */
+  readonly autoOpenedSubscription?: Subscription | undefined;
+}
+
+/** An open `subscriptions/listen`. */
+export interface Subscription {
+  readonly honoredFilter: { readonly resourcesListChanged?: boolean | undefined };
+  readonly closed: Promise<unknown>;
 }
 
 export function isMcpClient(value: unknown): value is McpClient {

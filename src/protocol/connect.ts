@@ -1,9 +1,13 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/core/ext/skills';
-import { STDIO_MESSAGE_BYTES } from '../base/limits.ts';
 import { VERSION } from '../base/version.ts';
 import type { CallOptions, McpClient } from './client.ts';
+import type { Fetch } from './http/guarded-fetch.ts';
+import type { CredentialSource } from './http/shared-auth.ts';
+import { httpTransport } from './http/transport.ts';
+import { stdioTransport } from './stdio/transport.ts';
+import { AnswerTooLarge } from './wire-errors.ts';
 
 /** A server started as a child process that speaks over its standard input and output. */
 export interface StdioServer {
@@ -20,6 +24,19 @@ export interface StdioServer {
 export interface HttpServer {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Gives and renews credentials, in the SDK's own interfaces. It cannot cross a thread: the connection then lives in this
+   * one, where a synchronous call cannot wait for content that is not in memory.
+   */
+  readonly authProvider?: CredentialSource;
+  /** Used instead of the global `fetch`; keeps the connection in this thread, too. */
+  readonly fetch?: Fetch;
+}
+
+/** Whether a server's connection must live in the thread of the host, and why. */
+export function keptInHost(config: ServerConfig): 'authProvider' | 'fetch' | undefined {
+  if (!('url' in config)) return undefined;
+  return config.authProvider !== undefined ? 'authProvider' : config.fetch !== undefined ? 'fetch' : undefined;
 }
 
 export type ServerConfig = StdioServer | HttpServer;
@@ -29,6 +46,8 @@ export interface Connection {
   readonly client: McpClient;
   /** The process of a stdio server. */
   readonly pid: number | undefined;
+  /** Why the connection was ended from this side, where it was, other than by `close`. */
+  brokenBy(): Error | undefined;
   /** Called once, when the connection ends from the other side. */
   onClose(listener: () => void): void;
   close(): Promise<void>;
@@ -36,12 +55,6 @@ export interface Connection {
 
 /** How long, in milliseconds, a stdio server may leave the negotiation probe unanswered before it counts as 2025-era. */
 const STDIO_PROBE_TIMEOUT = 5_000;
-
-/**
- * Keeps the negotiation probe on this very process. The SDK's own class is probed through a second, short-lived process
- * of the same command; one process per server is what users expect to see.
- */
-class OneProcessTransport extends StdioClientTransport {}
 
 /**
  * Opens a connection, negotiating 2026-07-28 and falling back to the 2025 era (NEG-4), with the Skills extension among
@@ -76,6 +89,11 @@ async function open(
   );
   let closing = false;
   let closed = false;
+  let brokenBy: Error | undefined;
+  // The SDK ends a connection over which too long a message comes, and tells the reason to nobody else.
+  client.onerror = (error) => {
+    if (error instanceof AnswerTooLarge) brokenBy = error;
+  };
   const listeners: (() => void)[] = [];
   client.onclose = () => {
     closed = true;
@@ -85,37 +103,29 @@ async function open(
     closing = true;
     await client.close();
   };
+  // The probe of the negotiation knows no signal; it ends with its transport.
+  const giveUp = () => void transport.close().catch(() => undefined);
+  signal.addEventListener('abort', giveUp, { once: true });
   try {
     await client.connect(transport, { signal, timeout: timeout + 60_000 });
+    signal.throwIfAborted();
   } catch (error) {
     await close().catch(() => undefined);
     await transport.close().catch(() => undefined);
     throw error;
+  } finally {
+    signal.removeEventListener('abort', giveUp);
   }
   return {
     client,
     pid: transport instanceof StdioClientTransport ? (transport.pid ?? undefined) : undefined,
+    brokenBy: () => brokenBy,
     onClose(listener) {
       if (closed && !closing) listener();
       else listeners.push(listener);
     },
     close,
   };
-}
-
-function httpTransport({ url, headers }: HttpServer): Transport {
-  return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } });
-}
-
-function stdioTransport({ command, args, env, cwd, stderr }: StdioServer): Transport {
-  return new OneProcessTransport({
-    command,
-    args: [...(args ?? [])],
-    stderr: stderr ?? 'inherit',
-    maxBufferSize: STDIO_MESSAGE_BYTES,
-    ...(env !== undefined && { env: { ...env } }),
-    ...(cwd !== undefined && { cwd }),
-  });
 }
 
 function endedByProbe(error: unknown): boolean {

@@ -7,6 +7,8 @@ export interface Listing {
   readonly partial?: string;
   /** Freshness hint in milliseconds (LST-3); absent on 2025-era connections. */
   readonly ttlMs?: number;
+  /** Whom the server lets share the listing (LST-3); absent on 2025-era connections. */
+  readonly cacheScope?: 'public' | 'private';
 }
 
 /** A direct child that a server shows of a directory (DIR-1). */

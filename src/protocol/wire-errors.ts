@@ -8,6 +8,36 @@ export class MalformedResult extends Error {
   override readonly name = 'MalformedResult';
 }
 
+/** An answer larger than is accepted. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+
+  constructor(limit: number) {
+    super(`the answer is larger than ${limit} bytes`);
+  }
+}
+
+/** An answer that broke off. */
+export class AnswerCut extends Error {
+  override readonly name = 'AnswerCut';
+
+  constructor() {
+    super('the connection ended before the answer did');
+  }
+}
+
+/** A server that is too busy to answer, and says for how long. */
+export class ServerBusy extends Error {
+  override readonly name = 'ServerBusy';
+  /** Milliseconds. */
+  readonly retryAfter: number;
+
+  constructor(status: number, retryAfter: number) {
+    super(`HTTP ${status}, and it asked to wait ${Math.ceil(retryAfter / 1_000)} s`);
+    this.retryAfter = retryAfter;
+  }
+}
+
 /** ERR-1: only these answers mean absence; -32603 and transport faults never do. */
 export function isAbsence(error: unknown): boolean {
   return error instanceof Error && ABSENT.has((error as { code?: unknown }).code);
@@ -18,31 +48,66 @@ export function faultOf(error: unknown, server: string, asked: string): Fault {
   if (isFault(error)) return error;
   const said = saidBy(error);
   const told = (what: string) => ({ detail: `server "${server}": ${what} (${asked}: ${said})`, cause: error });
+  if (causesOf(error).some((one) => one instanceof AnswerTooLarge)) return new Fault('EFBIG', told('refused'));
+  if (busyFor(error) !== undefined) return new Fault('EHOSTUNREACH', told('busy'));
   if (needsAuthentication(error)) return new Fault('EACCES', told('authentication is needed'));
   if (isUnreachable(error)) return new Fault('EHOSTUNREACH', told('not reachable'));
   return new Fault('EIO', { detail: `server "${server}": ${asked} failed: ${said}`, cause: error });
+}
+
+/** Whether the server will answer so again: it does not know the method, or does not let us use it. */
+export function isRefusal(error: unknown): boolean {
+  const { code } = fieldsOf(error);
+  return (
+    code === -32601 ||
+    code === 'METHOD_NOT_SUPPORTED_BY_PROTOCOL_VERSION' ||
+    isAbsence(error) ||
+    needsAuthentication(error)
+  );
+}
+
+/** Milliseconds that a busy server asked to wait. */
+export function busyFor(error: unknown): number | undefined {
+  return causesOf(error).find((one) => one instanceof ServerBusy)?.retryAfter;
+}
+
+/** Whether a connection broke under a request, so that another attempt may well do better. */
+export function isCut(error: unknown): boolean {
+  return causesOf(error).some((one) => one instanceof AnswerCut || CUT.has(fieldsOf(one).code) || isClosed(one));
+}
+
+/** Whether the server no longer knows the session of a 2025-era connection over HTTP. */
+export function isLostSession(error: unknown): boolean {
+  return causesOf(error).some((one) => {
+    const { status: own, data } = fieldsOf(one);
+    const { status = own, text } = (data ?? {}) as { status?: unknown; text?: unknown };
+    return status === 404 || (status === 400 && typeof text === 'string' && /session/i.test(text));
+  });
 }
 
 /** What an error says, and what those say that it was made from, each once. */
 function saidBy(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   let said = error.message;
-  for (let at = error.cause ?? causeIn(error), depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    if (at.message !== '' && !said.includes(at.message)) said += `: ${at.message}`;
-  }
+  for (const { message } of causesOf(error)) if (message !== '' && !said.includes(message)) said += `: ${message}`;
   return said;
 }
 
-/** The SDK keeps some causes among the data of its errors. */
-function causeIn(error: Error): unknown {
-  const { data } = fieldsOf(error);
-  return typeof data === 'object' && data !== null ? (data as { cause?: unknown }).cause : undefined;
+/** An error and those it was made from. The SDK keeps some of them among the data of its errors. */
+function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  for (let at = error; at instanceof Error && causes.length < 6; ) {
+    causes.push(at);
+    const { data } = fieldsOf(at);
+    at = at.cause ?? (data instanceof Error ? data : (data as { cause?: unknown } | null | undefined)?.cause);
+  }
+  return causes;
 }
 
 function needsAuthentication(error: unknown): boolean {
   const { status, code, name, data } = fieldsOf(error);
   const http = status ?? (data as { status?: unknown } | undefined)?.status ?? code;
-  return http === 401 || http === 403 || name === 'UnauthorizedError';
+  return http === 401 || http === 403 || name === 'UnauthorizedError' || name === 'InsufficientScopeError';
 }
 
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
@@ -65,15 +130,28 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   -32000,
 ]);
 
+/** What a connection that broke says, and none that could not be made. */
+const CUT: ReadonlySet<unknown> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+  'CONNECTION_CLOSED',
+  'SEND_FAILED',
+]);
+
 function isUnreachable(error: unknown): boolean {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    const { code, status } = fieldsOf(at);
-    if (UNREACHABLE.has(code)) return true;
-    if (typeof status === 'number' && status >= 500) return true;
-    if (at instanceof TypeError && at.message === 'fetch failed') return true;
-    if (at.message === 'Not connected' || at.message === 'Connection closed') return true;
-  }
-  return false;
+  return causesOf(error).some((one) => {
+    const { code, status } = fieldsOf(one);
+    if (one instanceof AnswerCut || UNREACHABLE.has(code)) return true;
+    if (typeof status === 'number' && (status >= 500 || status === 429)) return true;
+    return isClosed(one) || (one instanceof TypeError && one.message === 'fetch failed');
+  });
+}
+
+function isClosed({ message }: Error): boolean {
+  return (
+    message === 'Not connected' || message === 'Connection closed' || message === 'MCP error -32000: Connection closed'
+  );
 }
 
 function fieldsOf(error: unknown): { code?: unknown; status?: unknown; name?: unknown; data?: unknown } {

@@ -1,5 +1,5 @@
-import { type Fault, isFault } from '../base/fault.ts';
-import { INSTRUCTION_URIS } from '../base/limits.ts';
+import { Fault, isFault } from '../base/fault.ts';
+import { INSTRUCTION_URIS, RETRY_AFTER_MOST } from '../base/limits.ts';
 import type { Op } from '../base/op.ts';
 import { type TreeDiff, treeDiff } from '../catalog/diff.ts';
 import { checkEntry } from '../catalog/entry.ts';
@@ -15,7 +15,7 @@ export interface ServerOptions {
   readonly limits: SkillLimits;
   /** Whether skills without manifest are shown at all (VER-5). */
   readonly dynamic: 'allow' | 'decline';
-  /** Milliseconds a failed connection or listing is not tried again by an access. */
+  /** Milliseconds a failed connection or listing is not tried again by an access; doubled with each failure in a row. */
   readonly retryAfter: number;
   /** Milliseconds `skills/get` is not asked again for what the server did not have. */
   readonly missTtl: number;
@@ -45,7 +45,13 @@ export class ServerState {
   listMs: number | undefined;
   /** The listing failed and there is none from before: what it would have named is unknown, not absent (LST-2). */
   listFault: Fault | undefined;
+  /** Milliseconds for which the server lets the listing count as fresh, and whom it lets share it (LST-3). */
+  hints: Pick<PageReply['list'], 'ttlMs' | 'cacheScope'> = {};
+  /** The server said that something changed: what was fetched without a digest is not believed any more. */
+  #changed = false;
   #retryAt = 0;
+  /** Connections or listings that failed in a row. */
+  #failures = 0;
   /** When the listing stops being fresh; absent where the server does not say, or has nothing stay fresh. */
   #expiresAt: number | undefined;
   #applied: unknown;
@@ -91,9 +97,21 @@ export class ServerState {
       }
       return this.tree;
     }
-    if (this.lastError !== undefined && this.options.now() < this.#retryAt) throw this.lastError;
+    if (this.lastError !== undefined && this.options.now() < this.#retryAt) throw this.#again(this.lastError);
     yield* this.load();
     return this.tree as SkillTree;
+  }
+
+  /** The server says that something changed: the next listing renews what no digest speaks for. */
+  changed(): void {
+    this.#changed = true;
+  }
+
+  /** Nobody will tell of changes any more: the next access asks, but never again and again. */
+  disconnected(): void {
+    if (this.tree === undefined || this.stale) return;
+    const soonest = Math.max(this.options.now(), (this.listedAt ?? 0) + this.options.retryAfter);
+    this.#expiresAt = Math.min(this.#expiresAt ?? soonest, soonest);
   }
 
   /**
@@ -131,7 +149,6 @@ export class ServerState {
       this.negotiated = yield* ask({ kind: 'connect', label: this.label });
     } catch (error) {
       this.#failed(error, 'unreachable');
-      this.stale = before !== undefined;
       throw error;
     }
     try {
@@ -145,7 +162,6 @@ export class ServerState {
     } catch (error) {
       this.#failed(error, 'list-failed');
       if (before === undefined || this.listFault !== undefined) this.listFault = error as Fault;
-      this.stale = before !== undefined;
       this.tree ??= SkillTree.of([], this.options.now());
       return treeDiff(before, this.tree);
     }
@@ -208,15 +224,19 @@ export class ServerState {
     const previous = this.tree;
     const { entries, refusals, warnings } = checkListing(listing.entries, limits, { dynamic });
     const listed = new Set(entries.map((entry) => entry.root));
+    const renew = this.#changed;
+    this.#changed = false;
     const unlisted = [...this.#unlisted.values()].filter((entry) => !listed.has(entry.root));
     this.#unlisted = new Map(unlisted.map((entry) => [entry.root, entry]));
     const nodes = [
-      ...entries.map((entry) => nodeFor(entry, true, previous, now())),
-      ...unlisted.map((entry) => nodeFor(entry, false, previous, now())),
+      ...entries.map((entry) => nodeFor(entry, { listed: true, renew, previous, now: now() })),
+      ...unlisted.map((entry) => nodeFor(entry, { listed: false, renew, previous, now: now() })),
     ];
     const consistent = withoutConflicts(nodes);
     this.refusals = [...refusals, ...consistent.refusals];
     this.partial = listing.partial;
+    this.hints = hintsOf(listing);
+    this.#failures = 0;
     this.#expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : undefined;
     this.listedAt = now();
     this.stale = false;
@@ -258,9 +278,20 @@ export class ServerState {
   #failed(error: unknown, code: 'unreachable' | 'list-failed'): void {
     // Only what the server did counts: a synchronous caller that may not wait, or one that gave up, says nothing of it.
     if (!isFault(error) || error.code === 'EAGAIN') throw error;
+    // Whoever waited for the same answer says nothing new.
+    if (error === this.lastError) return;
+    const { now, retryAfter } = this.options;
     this.lastError = error;
-    this.#retryAt = this.options.now() + this.options.retryAfter;
+    this.#retryAt = now() + Math.min(retryAfter * 2 ** this.#failures++, Math.max(retryAfter, RETRY_AFTER_MOST));
+    this.stale = this.tree !== undefined;
+    // The tree that stays in use is asked for again by an access, in the background.
+    if (this.stale) this.#expiresAt = this.#retryAt;
     this.options.report({ severity: 'error', code, message: error.detail ?? error.code, cause: error });
+  }
+
+  #again({ code, detail = code, cause }: Fault): Fault {
+    const seconds = Math.ceil((this.#retryAt - this.options.now()) / 1_000);
+    return new Fault(code, { detail: `${detail}; it is tried again in ${seconds} s`, cause });
   }
 
   /** SKILL.md URIs that the server's instructions name are confirmed with the server (GET-3). */
@@ -285,15 +316,24 @@ export class ServerState {
   }
 }
 
+function hintsOf({ ttlMs, cacheScope }: PageReply['list']): ServerState['hints'] {
+  return { ...(ttlMs !== undefined && { ttlMs }), ...(cacheScope !== undefined && { cacheScope }) };
+}
+
 /** Yields one request and gives its answer the type it has. */
 export function* ask<K extends PageRequest['kind']>(request: Extract<PageRequest, { kind: K }>): Op<PageReply[K]> {
   return (yield request) as PageReply[K];
 }
 
 /** An entry equal to the one held keeps its node, and with it everything that hangs on it. */
-function nodeFor(entry: SkillEntry, listed: boolean, previous: SkillTree | undefined, now: number): SkillNode {
+function nodeFor(
+  entry: SkillEntry,
+  { listed, renew, previous, now }: { listed: boolean; renew: boolean; previous: SkillTree | undefined; now: number },
+): SkillNode {
   const held = previous?.skillAt(entry.root);
-  if (held !== undefined && sameEntry(held.entry, entry)) return held.listed === listed ? held : { ...held, listed };
+  const keeps = !(renew && entry.resources === 'dynamic');
+  if (keeps && held !== undefined && sameEntry(held.entry, entry))
+    return held.listed === listed ? held : { ...held, listed };
   return { entry, since: Math.trunc(now), listed };
 }
 

@@ -23,6 +23,16 @@ const bad: [name: string, options: unknown, message: RegExp][] = [
   ['an empty command', { servers: { a: { command: '' } } }, /^servers\["a"\]\.command: /],
   ['a URL of another kind', { servers: { a: { url: 'file:///x' } } }, /^servers\["a"\]\.url: expected an http/],
   ['no URL', { servers: { a: { url: 'example' } } }, /^servers\["a"\]\.url: /],
+  [
+    'a provider that gives no token',
+    { servers: { a: { url: 'http://x', authProvider: {} } } },
+    /^servers\["a"\]\.authProvider: expected an AuthProvider/,
+  ],
+  [
+    'a fetch that is none',
+    { servers: { a: { url: 'http://x', fetch: 1 } } },
+    /^servers\["a"\]\.fetch: expected a function/,
+  ],
   ['an empty label', { servers: { '': { command: 'x' } } }, /label "" cannot be a directory name/],
   ['dots as a label', { servers: { '..': { command: 'x' } } }, /label "\.\." cannot be/],
   ['a slash in a label', { servers: { 'a/b': { command: 'x' } } }, /label "a\/b" .*slash/],

@@ -15,7 +15,8 @@ export interface Script {
   /** A page of `skills/list`. Default: the entries of `skills`, in one page. */
   list?: (cursor: string | undefined) => unknown;
   get?: (uri: string) => unknown;
-  read?: (uri: string) => unknown;
+  /** @param signal aborts when the client takes the request back */
+  read?: (uri: string, signal: AbortSignal) => unknown;
   readDirectory?: (uri: string, cursor: string | undefined) => unknown;
   instructions?: string;
   skills?: readonly ScriptedSkill[];
@@ -62,14 +63,14 @@ export function notFound(what: string): ProtocolError {
 /** What a server was asked, as `method uri-or-cursor`. */
 export type RequestLog = string[];
 
-function scriptedServer(script: Script, log: RequestLog): Server {
+export function scriptedServer(script: Script, log: RequestLog): Server {
   const skills = script.skills ?? [];
   const capability = script.capability === undefined ? {} : script.capability;
   const server = new Server(
     { name: 'scripted', version: '1.0.0' },
     {
       capabilities: {
-        resources: {},
+        resources: { listChanged: true },
         ...(capability !== null && { extensions: { [SKILLS_EXTENSION_ID]: capability as never } }),
       },
       ...(script.instructions !== undefined && { instructions: script.instructions }),
@@ -98,9 +99,9 @@ function scriptedServer(script: Script, log: RequestLog): Server {
     if (given === undefined) throw notFound(uri);
     return { ...fields, ...(given as object) };
   });
-  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
     log.push(`resources/read ${uri}`);
-    const given = script.read === undefined ? fileOf(skills, uri) : await script.read(uri);
+    const given = script.read === undefined ? fileOf(skills, uri) : await script.read(uri, signal);
     if (given === undefined) throw notFound(uri);
     return { ...fields, ...(given as object) } as never;
   });
@@ -124,7 +125,7 @@ export function contents(uri: string, content: string | Uint8Array): unknown {
 export async function connectScript(
   script: Script,
   client: 'v1' | 'v2' | 'v2-modern' = 'v2-modern',
-): Promise<{ client: McpClient; requests: RequestLog; close: () => Promise<void> }> {
+): Promise<{ client: McpClient; server: Server; requests: RequestLog; close: () => Promise<void> }> {
   const requests: RequestLog = [];
   if (client === 'v1') {
     const [a, b] = InMemoryV1.createLinkedPair();
@@ -132,14 +133,15 @@ export async function connectScript(
     await server.connect(b as never);
     const v1 = new ClientV1({ name: 'test', version: '1' });
     await v1.connect(a);
-    return { client: v1, requests, close: () => v1.close() };
+    return { client: v1, server, requests, close: () => v1.close() };
   }
   const [a, b] = InMemoryV2.createLinkedPair();
-  serveStdio(() => scriptedServer(script, requests) as never, { transport: b as never });
+  const server = scriptedServer(script, requests);
+  serveStdio(() => server as never, { transport: b as never });
   const v2 = new ClientV2(
     { name: 'test', version: '1' },
     client === 'v2' ? {} : { versionNegotiation: { mode: 'auto' } },
   );
   await v2.connect(a);
-  return { client: v2, requests, close: () => v2.close() };
+  return { client: v2, server, requests, close: () => v2.close() };
 }

@@ -1,13 +1,18 @@
 // A stdio server for faults that need a process of its own. Usage: node stdio-server.mjs '{"exitOnRead":true}'
 // exitOnRead: ends when a file named x.md is read; hangOnRead: never answers such a read; ignoreEof: outlives its input;
 // exitOnProbe: ends at the first request that is not initialize; env: serves that variable as content;
+// startLog: appends a line to that file at each start; exitOnFirstRead: as exitOnRead, but only the process that started first;
+// floodOnRead: answers such a read with one endless line; exitAtOnce: ends as soon as it started;
 // badEntry: lists one that is not valid; cwd: serves its working directory; echoCapabilities: serves what the client declared.
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const options = JSON.parse(process.argv[2] ?? '{}');
 if (options.pidFile) writeFileSync(options.pidFile, String(process.pid));
+if (options.startLog) appendFileSync(options.startLog, 'start\n');
+const isFirst = !options.startLog || readFileSync(options.startLog, 'utf8') === 'start\n';
+if (options.exitAtOnce) process.exit(1);
 const skillMd = '---\nname: faulty\ndescription: About faulty\n---\n';
 const files = {
   'skill://faulty/SKILL.md': skillMd,
@@ -32,6 +37,17 @@ function publish(uri, text) {
   listed.size = Buffer.byteLength(text);
 }
 
+function flood() {
+  const chunk = 'x'.repeat(1024 * 1024);
+  const more = () => {
+    while (process.stdout.write(chunk));
+    process.stdout.once('drain', more);
+  };
+  more();
+  process.stdout.on('error', () => process.exit(1));
+  return null;
+}
+
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const handlers = {
   initialize: ({ protocolVersion, capabilities }) => {
@@ -46,7 +62,8 @@ const handlers = {
   'skills/list': () => ({ skills: options.badEntry ? [entry, { uri: 'skill://bad' }] : [entry] }),
   'skills/get': ({ uri }) => (uri === entry.uri ? { skill: entry } : undefined),
   'resources/read': ({ uri }) => {
-    if (uri.endsWith('/x.md') && options.exitOnRead) process.exit(3);
+    if (uri.endsWith('/x.md') && (options.exitOnRead || (options.exitOnFirstRead && isFirst))) process.exit(3);
+    if (uri.endsWith('/x.md') && options.floodOnRead) return flood();
     if (uri.endsWith('/x.md') && options.hangOnRead) return null;
     return files[uri] === undefined ? undefined : { contents: [{ uri, text: files[uri] }] };
   },

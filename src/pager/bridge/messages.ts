@@ -1,7 +1,7 @@
 import { Fault, type FaultCode } from '../../base/fault.ts';
 import { VerificationError, type VerificationReason } from '../../content/verify.ts';
 import type { HostPagerOptions } from '../host-pager.ts';
-import type { PageRequest } from '../port.ts';
+import type { PageRequest, PagerEvent } from '../port.ts';
 
 /** What the worker is started with. Only config crosses a thread: no client, no function. */
 export interface WorkerSetup {
@@ -18,9 +18,12 @@ export type ToWorker =
   | { readonly kind: 'cancel'; readonly id: number }
   | { readonly kind: 'close'; readonly id: number };
 
-export type FromWorker =
+export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly fault: WireFault };
+
+/** Events come through the port of those who go on. */
+export type FromWorker = Answer | { readonly event: PagerEvent };
 
 /** Slots of the shared signals. */
 export const SIGNAL = {

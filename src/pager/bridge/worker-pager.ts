@@ -9,9 +9,10 @@ import {
 import { Fault } from '../../base/fault.ts';
 import { settled } from '../../base/op.ts';
 import { endProcess } from '../host-processes.ts';
-import { keyOf, type PageReply, type PageRequest, type Pager } from '../port.ts';
+import { keyOf, type PageReply, type PageRequest, type Pager, type PagerEvent } from '../port.ts';
 import { singleFlight } from '../single-flight.ts';
 import {
+  type Answer,
   type FromWorker,
   faultFromWire,
   HEARTBEAT,
@@ -40,9 +41,13 @@ export function workerPager(options: WorkerPagerOptions): Pager {
   let thread: Thread | undefined;
   let closed = false;
   const flight = singleFlight<unknown>();
+  const listeners: ((event: PagerEvent) => void)[] = [];
+  const tell = (event: PagerEvent) => {
+    for (const listener of listeners) listener(event);
+  };
   const running = (): Thread => {
     if (closed) throw new Fault('EIO', { detail: 'the mount is closed' });
-    if (thread === undefined || thread.gone) thread = new Thread(options);
+    if (thread === undefined || thread.gone) thread = new Thread(options, tell);
     return thread;
   };
   return {
@@ -55,6 +60,9 @@ export function workerPager(options: WorkerPagerOptions): Pager {
       return (await answer) as PageReply[K];
     },
     requestSync: (requests) => running().block(requests),
+    onEvent(listener) {
+      listeners.push(listener);
+    },
     async close() {
       closed = true;
       await thread?.close();
@@ -76,7 +84,7 @@ class Thread {
   #lastId = 0;
   #death: Fault | undefined;
 
-  constructor({ setup, file }: WorkerPagerOptions) {
+  constructor({ setup, file }: WorkerPagerOptions, tell: (event: PagerEvent) => void) {
     const shared = new SharedArrayBuffer(SIGNAL_BYTES);
     const blocking = new MessageChannel();
     const awaiting = new MessageChannel();
@@ -97,7 +105,10 @@ class Thread {
     this.#worker = withoutNodeOptions(() => new Worker(code, options));
     this.#worker.on('error', (error) => this.#died(error));
     this.#worker.on('exit', () => this.#died(undefined));
-    this.#awaiting.on('message', (message: FromWorker) => this.#settle(message));
+    this.#awaiting.on('message', (message: FromWorker) => {
+      if ('event' in message) tell(message.event);
+      else this.#settle(message);
+    });
     process.on('exit', this.#endServers);
     this.#idle();
   }
@@ -146,7 +157,7 @@ class Thread {
     for (;;) {
       const answers = Atomics.load(this.#signals, SIGNAL.answers);
       for (let got = receiveMessageOnPort(this.#blocking); got; got = receiveMessageOnPort(this.#blocking)) {
-        const message = got.message as FromWorker;
+        const message = got.message as Answer;
         // An answer to a call that gave up earlier may still come in.
         if (message.id < first) continue;
         outcomes[message.id - first] = settled(() => unwrapped(message));
@@ -192,7 +203,7 @@ class Thread {
     await this.#worker.terminate();
   }
 
-  #settle(message: FromWorker): void {
+  #settle(message: Answer): void {
     const waiting = this.#pending.get(message.id);
     try {
       waiting?.resolve(unwrapped(message));
@@ -242,7 +253,7 @@ function withoutNodeOptions<T>(make: () => T): T {
 /** Milliseconds a worker may take to give its first heartbeat. */
 const STARTUP = 15_000;
 
-function unwrapped(message: FromWorker): unknown {
+function unwrapped(message: Answer): unknown {
   if ('fault' in message) throw faultFromWire(message.fault);
   return message.value;
 }

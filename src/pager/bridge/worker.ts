@@ -4,6 +4,7 @@ import { dialects } from '../../protocol/dialects/index.ts';
 import { hostPager } from '../host-pager.ts';
 import type { PageRequest } from '../port.ts';
 import {
+  type Answer,
   type FromWorker,
   faultToWire,
   HEARTBEAT,
@@ -44,6 +45,7 @@ process.on('exit', () => {
   Atomics.notify(signals, SIGNAL.answers);
 });
 
+pager.onEvent((event) => awaiting.postMessage({ event } satisfies FromWorker));
 serve(awaiting, () => {});
 serve(blocking, () => {
   Atomics.add(signals, SIGNAL.answers, 1);
@@ -52,7 +54,7 @@ serve(blocking, () => {
 
 function serve(port: MessagePort, answered: () => void): void {
   const pending = new Map<number, AbortController>();
-  const answer = (reply: FromWorker, transfer: readonly TransferListItem[] = []) => {
+  const answer = (reply: Answer, transfer: readonly TransferListItem[] = []) => {
     port.postMessage(reply, transfer);
     answered();
   };

@@ -27,20 +27,27 @@ export function skillsDialect(client: McpClient): Dialect | undefined {
 }
 
 async function list(client: McpClient, options: CallOptions): Promise<Listing> {
-  let ttlMs: number | undefined;
+  let hints: Pick<Listing, 'ttlMs' | 'cacheScope'> = {};
   const { items, partial } = await walkPages({
     fetch: async (cursor) => {
       const page = record(await call(client, SKILLS_LIST_METHOD, cursor === undefined ? {} : { cursor }, options));
       if (!Array.isArray(page?.['skills']))
         throw new MalformedResult(`${SKILLS_LIST_METHOD} answered without a skills array`);
-      if (cursor === undefined && typeof page['ttlMs'] === 'number') ttlMs = page['ttlMs'];
+      if (cursor === undefined) hints = hintsOf(page);
       return { items: page['skills'] as readonly unknown[], nextCursor: page['nextCursor'] };
     },
     keyOf: (entry) => record(entry)?.['uri'],
     pages: LISTING_LIMITS.pages,
     items: LISTING_LIMITS.entries,
   });
-  return { entries: items, ...(partial !== undefined && { partial }), ...(ttlMs !== undefined && { ttlMs }) };
+  return { entries: items, ...(partial !== undefined && { partial }), ...hints };
+}
+
+function hintsOf({ ttlMs, cacheScope }: Readonly<Record<string, unknown>>): Pick<Listing, 'ttlMs' | 'cacheScope'> {
+  return {
+    ...(typeof ttlMs === 'number' && { ttlMs }),
+    ...((cacheScope === 'public' || cacheScope === 'private') && { cacheScope }),
+  };
 }
 
 async function get(client: McpClient, uri: string, options: CallOptions): Promise<unknown> {
