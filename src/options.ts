@@ -17,8 +17,8 @@ export interface MountOptions {
   readonly mountPoint?: string;
   /** What a skill may hold at most, and what happens to one over it (LIM-1). */
   readonly limits?: Partial<SkillLimits>;
-  /** `decline` leaves out skills that publish no digests (VER-5). Default `allow`. */
-  readonly dynamic?: 'allow' | 'decline';
+  /** `deny` leaves out skills that publish no digests (VER-5). Default `allow`. */
+  readonly dynamic?: 'allow' | 'deny';
   /** Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing. */
   readonly deadlines?: { readonly connect?: number; readonly request?: number; readonly list?: number };
   /** Requests under way at once: 8 per server, 32 in all. */
@@ -43,7 +43,7 @@ export interface ResolvedOptions {
   readonly servers: ReadonlyMap<string, ServerSource>;
   readonly mountPoint: string;
   readonly limits: SkillLimits;
-  readonly dynamic: 'allow' | 'decline';
+  readonly dynamic: 'allow' | 'deny';
   readonly deadlines: { readonly connect: number; readonly request: number; readonly list: number };
   readonly concurrency: { readonly perServer: number; readonly total: number };
   readonly memoryBytes: number;
@@ -89,7 +89,7 @@ const schema = z.strictObject({
       over: z.enum(['refuse', 'allow']).default('refuse'),
     })
     .prefault({}),
-  dynamic: z.enum(['allow', 'decline']).default('allow'),
+  dynamic: z.enum(['allow', 'deny']).default('allow'),
   deadlines: z
     .strictObject({
       connect: milliseconds.default(DEADLINES.connect),

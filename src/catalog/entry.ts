@@ -3,7 +3,7 @@ import { isSkillName, isUriProblem, pathBelow, type SkillRoot, skillRootOf } fro
 
 export interface EntryOptions {
   /** Whether skills whose files cannot be verified are taken at all (VER-5). */
-  readonly dynamic: 'allow' | 'decline';
+  readonly dynamic: 'allow' | 'deny';
 }
 
 export type CheckedEntry =
@@ -45,7 +45,7 @@ export function checkEntry(value: unknown, limits: SkillLimits, options: EntryOp
 
   if (resources === 'dynamic') {
     if (options.dynamic === 'allow') return { entry: { ...checked, resources, bytes: 0 }, warnings };
-    return refuse({ reason: 'dynamic-declined', message: `${uri} is dynamic, and dynamic skills are declined` });
+    return refuse({ reason: 'dynamic-denied', message: `${uri} is dynamic, and dynamic skills are denied` });
   }
   if (!Array.isArray(resources)) {
     const found = resources === undefined ? 'no resources' : `resources that are neither an array nor "dynamic"`;

@@ -14,7 +14,7 @@ export interface CheckedListing {
 export function checkListing(
   values: readonly unknown[],
   limits: SkillLimits,
-  options: { readonly dynamic: 'allow' | 'decline' },
+  options: { readonly dynamic: 'allow' | 'deny' },
 ): CheckedListing {
   const entries = new Map<string, SkillEntry>();
   const raw = new Map<string, unknown>();

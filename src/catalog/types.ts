@@ -43,7 +43,7 @@ export type RefusalReason =
   | 'duplicate-entry'
   | 'conflicting-digest'
   | 'over-limit'
-  | 'dynamic-declined';
+  | 'dynamic-denied';
 
 /** An entry that was not loaded, and why (ENT-5). */
 export interface Refusal {

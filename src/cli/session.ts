@@ -10,7 +10,7 @@ import { note, printable } from './output.ts';
 export interface SessionOptions extends ServerOptions {
   readonly mountPoint?: string;
   readonly timeout?: number;
-  readonly dynamic?: 'allow' | 'decline';
+  readonly dynamic?: 'allow' | 'deny';
   readonly allowOverLimits?: boolean;
   readonly verbose?: boolean;
 }
@@ -32,7 +32,7 @@ export function withServers(command: Command): Command {
     .option('--config <file>', 'a JSON file with "mcpServers" or "servers"')
     .option('--mount-point <path>', 'where the servers are mounted', '/mcp')
     .option('--timeout <ms>', 'deadline for connecting, and for each request', milliseconds)
-    .addOption(new Option('--dynamic <how>', 'skills that publish no digests').choices(['allow', 'decline']))
+    .addOption(new Option('--dynamic <how>', 'skills that publish no digests').choices(['allow', 'deny']))
     .option('--allow-over-limits', 'load skills of more than 512 files or 16 MiB too')
     .option('--verbose', 'show diagnostics, the standard error of servers, and stacks');
 }

@@ -14,7 +14,7 @@ export interface ServerOptions {
   readonly label: string;
   readonly limits: SkillLimits;
   /** Whether skills without manifest are shown at all (VER-5). */
-  readonly dynamic: 'allow' | 'decline';
+  readonly dynamic: 'allow' | 'deny';
   /** Milliseconds a failed connection or listing is not tried again by an access. */
   readonly retryAfter: number;
   /** Milliseconds `skills/get` is not asked again for what the server did not have. */

@@ -263,7 +263,7 @@ export class SkillFs implements SkillSource {
   }
 
   #refused({ reason, message, uri }: Refusal): Fault {
-    const code = reason === 'over-limit' ? 'EFBIG' : reason === 'dynamic-declined' ? 'EACCES' : 'EIO';
+    const code = reason === 'over-limit' ? 'EFBIG' : reason === 'dynamic-denied' ? 'EACCES' : 'EIO';
     const detail = `server "${this.state.label}": the skill ${uri} was refused (${reason}): ${message}`;
     return new Fault(code, { detail });
   }

@@ -202,10 +202,10 @@ test('ERR-1: a file of a dynamic skill that was there and is gone is absent, and
   expect(await mount.promises.readFile('/mcp/s/live/SKILL.md', 'utf8')).toContain('About live');
 });
 
-test('VER-5: dynamic skills can be declined', async () => {
-  const { mount } = await mountScript({ skills: [dynamic, listed] }, { dynamic: 'decline' });
+test('VER-5: dynamic skills can be denied', async () => {
+  const { mount } = await mountScript({ skills: [dynamic, listed] }, { dynamic: 'deny' });
   const [status] = await mount.ready();
-  expect(status?.refused).toMatchObject([{ uri: dynamic.entry.uri, reason: 'dynamic-declined' }]);
+  expect(status?.refused).toMatchObject([{ uri: dynamic.entry.uri, reason: 'dynamic-denied' }]);
   expect(await mount.promises.readdir('/mcp/s')).toEqual(['listed']);
 });
 
