@@ -13,7 +13,7 @@ import type { PageRequest, Pager } from './pager/port.ts';
 import { routedPager } from './pager/routed-pager.ts';
 import { isMcpClient } from './protocol/client.ts';
 import type { ServerConfig } from './protocol/connect.ts';
-import { dialects } from './protocol/dialects/index.ts';
+import { dialectsTried } from './protocol/dialects/index.ts';
 import { type Diagnostic, Diagnostics } from './vfs/diagnostics.ts';
 import { driverOf } from './vfs/driver.ts';
 import { InodeTable } from './vfs/inodes.ts';
@@ -140,16 +140,17 @@ export function mount(options: MountOptions): Mount {
 
 /** Servers given as config are asked from a worker, so that synchronous calls can wait; clients are the host's. */
 function pagerFor(options: ResolvedOptions): Pager {
-  const { deadlines, concurrency, thread, worker } = options;
+  const { deadlines, concurrency, thread, worker, probe } = options;
   const hosted = new Map<string, ServerSource>();
   const configured = new Map<string, ServerConfig>();
   for (const [label, source] of options.servers) {
     if (thread === 'host' || isMcpClient(source)) hosted.set(label, source);
     else configured.set(label, source);
   }
+  const dialects = dialectsTried(probe);
   const inHost = hostPager({ servers: hosted, deadlines, concurrency, dialects, processes: endWithHost() });
   if (configured.size === 0) return inHost;
-  const inWorker = workerPager({ setup: { servers: configured, deadlines, concurrency }, file: worker });
+  const inWorker = workerPager({ setup: { servers: configured, deadlines, concurrency, probe }, file: worker });
   return routedPager((label) => (configured.has(label) ? inWorker : inHost), [inHost, inWorker]);
 }
 

@@ -19,6 +19,11 @@ export interface MountOptions {
   readonly limits?: Partial<SkillLimits>;
   /** `deny` leaves out skills that publish no digests (VER-5). Default `allow`. */
   readonly dynamic?: 'allow' | 'deny';
+  /**
+   * Whether skills are also guessed among the resources of a server that says nothing of skills: what ends with
+   * `/SKILL.md`, and `skill://<name>` or `skill://<server>/<name>` without it (DRAFT-4). Default `false`.
+   */
+  readonly probe?: boolean;
   /** Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing. */
   readonly deadlines?: { readonly connect?: number; readonly request?: number; readonly list?: number };
   /** Requests under way at once: 8 per server, 32 in all. */
@@ -44,6 +49,7 @@ export interface ResolvedOptions {
   readonly mountPoint: string;
   readonly limits: SkillLimits;
   readonly dynamic: 'allow' | 'deny';
+  readonly probe: boolean;
   readonly deadlines: { readonly connect: number; readonly request: number; readonly list: number };
   readonly concurrency: { readonly perServer: number; readonly total: number };
   readonly memoryBytes: number;
@@ -90,6 +96,7 @@ const schema = z.strictObject({
     })
     .prefault({}),
   dynamic: z.enum(['allow', 'deny']).default('allow'),
+  probe: z.boolean().default(false),
   deadlines: z
     .strictObject({
       connect: milliseconds.default(DEADLINES.connect),

@@ -34,3 +34,15 @@ export const MEMORY_BYTES = 64 * 1024 * 1024;
 
 /** The largest message accepted from a stdio server, in bytes: a 16 MiB file in base64, with room around it. */
 export const STDIO_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/** Bounds on walking everything that a server lists of its resources. */
+export const RESOURCE_LIMITS = {
+  pages: 200,
+  resources: 20_000,
+} as const;
+
+/** The resource templates that are taken from one server at most. */
+export const TEMPLATES = 500;
+
+/** Requests that a dialect has under way at once while it puts one listing together. */
+export const LISTING_REQUESTS = 8;

@@ -1,5 +1,5 @@
 import type { Expected } from '../content/verify.ts';
-import type { DirectoryChild, Listing } from '../protocol/dialect.ts';
+import type { DirectoryChild, Listing, Spoken } from '../protocol/dialect.ts';
 
 /** What may be missing: one small, serialisable question to one server (SEC-4). */
 export type PageRequest =
@@ -16,16 +16,13 @@ export function keyOf(request: PageRequest): string {
   return `${request.kind} ${request.label} ${digest} ${uri}`;
 }
 
-/** What was negotiated with a server. */
-export interface Negotiated {
+/** What was negotiated with a server; without a dialect when it speaks of skills in no way known here. */
+export interface Negotiated extends Partial<Spoken> {
   /** Absent where the client does not tell (SDK 1.x). */
   readonly protocolVersion?: string;
   /** The server's name for itself; shown, never used as a label (MAP-5). */
   readonly serverInfo?: { readonly name: string; readonly version: string };
   readonly instructions?: string;
-  /** Absent when the server speaks of skills in no way known here. */
-  readonly dialect?: string;
-  readonly directoryRead: boolean;
   /** Milliseconds that connecting took. */
   readonly tookMs: number;
 }

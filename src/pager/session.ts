@@ -3,7 +3,8 @@ import { Fault } from '../base/fault.ts';
 import { bytesOf, VerificationError, verifyBytes } from '../content/verify.ts';
 import { type CallOptions, isMcpClient, type McpClient } from '../protocol/client.ts';
 import { type Connection, connect, type ServerConfig } from '../protocol/connect.ts';
-import type { Dialect, DialectFactory } from '../protocol/dialect.ts';
+import type { DialectFactory } from '../protocol/dialect.ts';
+import { DialectChoice } from '../protocol/dialect-choice.ts';
 import { faultOf } from '../protocol/wire-errors.ts';
 import type { Negotiated, PageReply, PageRequest } from './port.ts';
 
@@ -32,7 +33,7 @@ export interface SessionOptions {
 }
 
 interface Open {
-  readonly dialect: Dialect | undefined;
+  readonly choice: DialectChoice;
   readonly negotiated: Negotiated;
   readonly close: () => Promise<void>;
 }
@@ -50,13 +51,16 @@ export class Session {
   async answer(request: PageRequest, signal: AbortSignal): Promise<PageReply[PageRequest['kind']]> {
     const open = await this.#connected();
     signal.throwIfAborted();
-    if (request.kind === 'connect') return open.negotiated;
-    const { dialect } = open;
-    if (dialect === undefined) return request.kind === 'list' ? { entries: [] } : undefined;
+    const { choice } = open;
+    if (request.kind === 'connect') return { ...open.negotiated, ...choice.spoken };
     const { deadlines, limit } = this.#options;
+    const dialect = choice.current;
+    if (request.kind === 'list') {
+      const asked = dialect === undefined || dialect.name === 'skills' ? 'skills/list' : `listing (${dialect.name})`;
+      return limit(() => this.#within(deadlines.list, asked, signal, (options) => choice.list(options)));
+    }
+    if (dialect === undefined) return undefined;
     switch (request.kind) {
-      case 'list':
-        return limit(() => this.#within(deadlines.list, 'skills/list', signal, (options) => dialect.list(options)));
       case 'get':
         return limit(() =>
           this.#within(deadlines.request, `skills/get ${request.uri}`, signal, (options) =>
@@ -66,7 +70,7 @@ export class Session {
       case 'directory':
         return limit(() =>
           this.#within(deadlines.request, `resources/directory/read ${request.uri}`, signal, async (options) =>
-            dialect.readDirectory?.(request.uri, options),
+            (dialect.readDirectory ?? dialect.findChildren)?.call(dialect, request.uri, options),
           ),
         );
       case 'blob': {
@@ -111,7 +115,12 @@ export class Session {
       if (pid !== undefined) processes?.ended(pid);
     };
     this.#forgetWhenClosed(connection);
-    return this.#describe(connection.client, started, close);
+    try {
+      return await this.#describe(connection.client, started, close);
+    } catch (error) {
+      await close().catch(() => undefined);
+      throw error;
+    }
   }
 
   /** The next question after the connection ended opens a new one. */
@@ -123,24 +132,21 @@ export class Session {
     });
   }
 
-  #describe(client: McpClient, started: number, close: () => Promise<void>): Open {
-    let dialect: Dialect | undefined;
-    for (const factory of this.#options.dialects) {
-      dialect = factory(client);
-      if (dialect !== undefined) break;
-    }
+  async #describe(client: McpClient, started: number, close: () => Promise<void>): Promise<Open> {
+    const { dialects, deadlines } = this.#options;
+    const choice = await this.#within(deadlines.connect, 'finding out how it serves skills', undefined, (options) =>
+      DialectChoice.make(client, dialects, options),
+    );
     const protocolVersion = client.getNegotiatedProtocolVersion?.();
     const serverInfo = client.getServerVersion?.();
     const instructions = client.getInstructions?.();
     return {
-      dialect,
+      choice,
       close,
       negotiated: {
         ...(protocolVersion !== undefined && { protocolVersion }),
         ...(serverInfo !== undefined && { serverInfo: { name: serverInfo.name, version: serverInfo.version } }),
         ...(instructions !== undefined && { instructions }),
-        ...(dialect !== undefined && { dialect: dialect.name }),
-        directoryRead: dialect?.readDirectory !== undefined,
         tookMs: performance.now() - started,
       },
     };

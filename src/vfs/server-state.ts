@@ -2,7 +2,7 @@ import { type Fault, isFault } from '../base/fault.ts';
 import { INSTRUCTION_URIS } from '../base/limits.ts';
 import type { Op } from '../base/op.ts';
 import { type TreeDiff, treeDiff } from '../catalog/diff.ts';
-import { checkEntry } from '../catalog/entry.ts';
+import { checkEntry, type EntryOptions } from '../catalog/entry.ts';
 import { checkListing } from '../catalog/listing.ts';
 import { type SkillNode, SkillTree, withoutConflicts } from '../catalog/tree.ts';
 import type { Refusal, SkillEntry, SkillLimits } from '../catalog/types.ts';
@@ -159,8 +159,8 @@ export class ServerState {
    * @returns the refusal, where the entry cannot be used
    */
   examine(value: unknown, root: string): SkillEntry | Refusal {
-    const { limits, dynamic } = this.options;
-    const checked = checkEntry(value, limits, { dynamic });
+    const { limits } = this.options;
+    const checked = checkEntry(value, limits, this.#checks());
     if ('refusal' in checked) return this.#refuse(checked.refusal);
     const { entry } = checked;
     if (entry.root === root) return entry;
@@ -204,9 +204,12 @@ export class ServerState {
   }
 
   #apply(listing: PageReply['list']): void {
-    const { now, limits, dynamic, report } = this.options;
+    const { now, limits, report } = this.options;
     const previous = this.tree;
-    const { entries, refusals, warnings } = checkListing(listing.entries, limits, { dynamic });
+    if (listing.spoken !== undefined && this.negotiated !== undefined) {
+      this.negotiated = { ...this.negotiated, ...listing.spoken };
+    }
+    const { entries, refusals, warnings } = checkListing(listing.entries, limits, this.#checks());
     const listed = new Set(entries.map((entry) => entry.root));
     const unlisted = [...this.#unlisted.values()].filter((entry) => !listed.has(entry.root));
     this.#unlisted = new Map(unlisted.map((entry) => [entry.root, entry]));
@@ -233,12 +236,18 @@ export class ServerState {
       });
     }
     for (const message of warnings) report({ severity: 'warning', code: 'warning', message });
+    for (const message of listing.notes ?? []) report({ severity: 'warning', code: 'dialect', message });
     if (listing.partial !== undefined) {
       report({ severity: 'warning', code: 'partial', message: `the listing is partial: ${listing.partial}` });
     }
     if (this.negotiated?.dialect === undefined) {
-      report({ severity: 'warning', code: 'no-skills', message: 'the server does not declare the Skills extension' });
+      const message = 'the server does not declare the Skills extension, nor serves skills in another way known here';
+      report({ severity: 'warning', code: 'no-skills', message });
     }
+  }
+
+  #checks(): EntryOptions {
+    return { dynamic: this.options.dynamic, verbatim: this.negotiated?.verbatim ?? true };
   }
 
   #refuse(refusal: Refusal): Refusal {
@@ -299,7 +308,9 @@ function nodeFor(entry: SkillEntry, listed: boolean, previous: SkillTree | undef
 
 /** Whether two entries say the same; the order of the files does not matter to anybody, but servers keep it. */
 export function sameEntry(a: SkillEntry, b: SkillEntry): boolean {
-  if (a.uri !== b.uri || JSON.stringify(a.frontmatter) !== JSON.stringify(b.frontmatter)) return false;
+  if (a.uri !== b.uri || a.source !== b.source) return false;
+  if (JSON.stringify(a.compared) !== JSON.stringify(b.compared)) return false;
+  if (JSON.stringify(a.frontmatter) !== JSON.stringify(b.frontmatter)) return false;
   if (a.resources === 'dynamic' || b.resources === 'dynamic') return a.resources === b.resources;
   const files = b.resources;
   return (

@@ -134,14 +134,16 @@ export class SkillFs implements SkillSource {
 
   /** A path inside a dynamic skill: its directories tell, where the server shows them; else only reading does. */
   *#lookupDynamic(tree: SkillTree, nearest: DirNode, skill: SkillNode, path: string): Op<TreeNode> {
-    if (this.state.negotiated?.directoryRead === true) {
-      let dir = nearest;
-      while (yield* this.#learnChildren(dir)) {
-        const found = tree.lookup(path);
-        if (found.node !== undefined) return found.node;
-        if (found.nearest.kind === 'file') throw new Fault('ENOTDIR');
-        dir = found.nearest;
-      }
+    const { directoryRead, findsChildren } = this.state.negotiated ?? {};
+    let dir = nearest;
+    while (yield* this.#learnChildren(dir)) {
+      const found = tree.lookup(path);
+      if (found.node !== undefined) return found.node;
+      if (found.nearest.kind === 'file') throw new Fault('ENOTDIR');
+      dir = found.nearest;
+    }
+    // Directories prove absence; what else the server lists of its resources does not (DRAFT-2).
+    if (directoryRead === true && findsChildren !== true) {
       this.#miss(path);
       throw this.#absent();
     }
@@ -162,7 +164,9 @@ export class SkillFs implements SkillSource {
     const asked = this.#listed.get(tree) ?? new Set();
     this.#listed.set(tree, asked);
     const uri = dir.uri ?? fromTreePath(dir.path);
-    if (this.state.negotiated?.directoryRead !== true || uri === undefined || asked.has(dir.path)) return false;
+    const { directoryRead, findsChildren } = this.state.negotiated ?? {};
+    const answers = directoryRead === true || findsChildren === true;
+    if (!answers || uri === undefined || asked.has(dir.path)) return false;
     const children = yield* ask({ kind: 'directory', label: this.state.label, uri });
     asked.add(dir.path);
     for (const child of children ?? []) {
