@@ -24,6 +24,8 @@ export interface MountOptions {
    * `/SKILL.md`, and `skill://<name>` or `skill://<server>/<name>` without it (DRAFT-4). Default `false`.
    */
   readonly probe?: boolean;
+  /** Whether skills that a server's instructions name by URI are looked for, and mounted if it has them (GET-3). Default `true`. */
+  readonly instructions?: boolean;
   /** Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing. */
   readonly deadlines?: { readonly connect?: number; readonly request?: number; readonly list?: number };
   /** Requests under way at once: 8 per server, 32 in all. */
@@ -50,6 +52,7 @@ export interface ResolvedOptions {
   readonly limits: SkillLimits;
   readonly dynamic: 'allow' | 'deny';
   readonly probe: boolean;
+  readonly instructions: boolean;
   readonly deadlines: { readonly connect: number; readonly request: number; readonly list: number };
   readonly concurrency: { readonly perServer: number; readonly total: number };
   readonly memoryBytes: number;
@@ -97,6 +100,7 @@ const schema = z.strictObject({
     .prefault({}),
   dynamic: z.enum(['allow', 'deny']).default('allow'),
   probe: z.boolean().default(false),
+  instructions: z.boolean().default(true),
   deadlines: z
     .strictObject({
       connect: milliseconds.default(DEADLINES.connect),

@@ -15,6 +15,8 @@ export interface ServerOptions {
   readonly limits: SkillLimits;
   /** Whether skills without manifest are shown at all (VER-5). */
   readonly dynamic: 'allow' | 'deny';
+  /** Whether skills that the server's instructions name are confirmed with it (GET-3). */
+  readonly instructions: boolean;
   /** Milliseconds a failed connection or listing is not tried again by an access. */
   readonly retryAfter: number;
   /** Milliseconds `skills/get` is not asked again for what the server did not have. */
@@ -275,7 +277,7 @@ export class ServerState {
   /** SKILL.md URIs that the server's instructions name are confirmed with the server (GET-3). */
   *#confirmInstructions(): Op<void> {
     const { instructions, dialect } = this.negotiated ?? {};
-    if (instructions === undefined || dialect === undefined) return;
+    if (!this.options.instructions || instructions === undefined || dialect === undefined) return;
     const named = new Set(instructions.match(/[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s<>"'`)\]]+\/SKILL\.md/g) ?? []);
     for (const uri of [...named].slice(0, INSTRUCTION_URIS)) {
       const root = skillRootOf(uri);

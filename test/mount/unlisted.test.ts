@@ -140,6 +140,13 @@ test('GET-3: URIs that the instructions name are confirmed with the server', asy
   ]);
 });
 
+test('GET-3: the instructions are left alone where the option says so', async () => {
+  const script = { ...server(), instructions: 'Start with skill://acme/hidden/SKILL.md.' };
+  const { mount, requests } = await mountScript(script, { instructions: false });
+  await mount.ready();
+  expect(requests).toEqual(['skills/list']);
+});
+
 test('NEG-1: a server that does not declare the extension is never asked for skills', async () => {
   const { mount, requests, diagnostics } = await mountScript({ ...server(), capability: null });
   const [status] = await mount.ready();
