@@ -234,7 +234,13 @@ export class SkillFs implements SkillSource {
     }
     const seen = node.listed ?? this.#contents.fetched(node);
     const { ino, mtimeMs } = this.#inodes.intern(key, seen?.digest ?? '', node.skill.since);
-    const stat: Stat = { kind: 'file', ino, size: seen?.size ?? 0, mtimeMs };
+    const stat: Stat = {
+      kind: 'file',
+      ino,
+      size: seen?.size ?? 0,
+      mtimeMs,
+      ...(seen === undefined && { sizeUnknown: true }),
+    };
     if (node.listed !== undefined) this.#stats.set(node, stat);
     return stat;
   }
