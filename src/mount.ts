@@ -1,4 +1,5 @@
 import { changedPaths, type TreeDiff } from './catalog/diff.ts';
+import { parseTemplate, pathPatternOf } from './catalog/template.ts';
 import type { SkillNode, SkillTree } from './catalog/tree.ts';
 import type { Refusal, SkillFrontmatter } from './catalog/types.ts';
 import { fromTreePath, isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
@@ -19,7 +20,7 @@ import { driverOf } from './vfs/driver.ts';
 import { InodeTable } from './vfs/inodes.ts';
 import { MountTable } from './vfs/mount-table.ts';
 import type { Driver } from './vfs/read-fs.ts';
-import { type ServerOptions, ServerState } from './vfs/server-state.ts';
+import { type ServerOptions, ServerState, templatesOf } from './vfs/server-state.ts';
 import { SkillFs } from './vfs/skill-fs.ts';
 
 /** A skill of a mounted server. */
@@ -82,6 +83,18 @@ export interface Origin {
   readonly skill?: string;
 }
 
+/** URIs, or paths, that a server makes content for when they are asked for. */
+export interface TemplateInfo {
+  readonly label: string;
+  /** As the server has it (RFC 6570). */
+  readonly uriTemplate: string;
+  /** The same as a path of the mount, `{variables}` in braces; absent where it can stand for no path. */
+  readonly path?: string;
+  /** Names of the variables of the path, in order. */
+  readonly variables: readonly string[];
+  readonly description?: string;
+}
+
 /** What a refresh of one server did. */
 export interface RefreshReport extends TreeDiff {
   readonly label: string;
@@ -103,6 +116,12 @@ export interface Mount {
   /** The skills known now. */
   skills(): readonly SkillInfo[];
   status(): readonly ServerStatus[];
+  /**
+   * The URI templates of one server, or of all: those of its listing, and those it lists among its resources (DRAFT-3).
+   *
+   * @throws `Fault` when a server cannot be asked; TypeError when there is no such server
+   */
+  templates(label?: string): Promise<readonly TemplateInfo[]>;
   /** Where a path comes from; `undefined` when it is no server's. The inverse of {@link pathOf}. */
   originOf(path: string): Origin | undefined;
   /**
@@ -226,6 +245,23 @@ class SkillMount implements Mount {
     return [...this.#table.servers.values()].map(({ state }) => statusOf(state));
   }
 
+  async templates(label?: string): Promise<readonly TemplateInfo[]> {
+    const found = this.#serversOf(label).map(async ({ state }) => {
+      const listed = await this.#driver.async(templatesOf(state));
+      return listed.map(({ uriTemplate, description }): TemplateInfo => {
+        const parsed = parseTemplate(uriTemplate);
+        return {
+          label: state.label,
+          uriTemplate,
+          variables: parsed?.variables ?? [],
+          ...(parsed !== undefined && { path: this.#table.pathFor(state.label, pathPatternOf(parsed)) }),
+          ...(description !== undefined && { description }),
+        };
+      });
+    });
+    return (await Promise.all(found)).flat();
+  }
+
   originOf(path: string): Origin | undefined {
     const located = this.#table.locate(path);
     if (located === undefined) return undefined;
@@ -251,11 +287,7 @@ class SkillMount implements Mount {
   }
 
   async refresh(label?: string): Promise<readonly RefreshReport[]> {
-    const servers = [...this.#table.servers].filter(([name]) => label === undefined || name === label);
-    if (servers.length === 0 && label !== undefined) {
-      throw new TypeError(`there is no server ${JSON.stringify(label)}`);
-    }
-    return Promise.all(servers.map(([, { state }]) => this.#load(state)));
+    return Promise.all(this.#serversOf(label).map(({ state }) => this.#load(state)));
   }
 
   on(_event: 'diagnostic', listener: (diagnostic: Diagnostic) => void): () => void {
@@ -268,6 +300,14 @@ class SkillMount implements Mount {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** @throws TypeError when there is no such server */
+  #serversOf(label: string | undefined): readonly SkillFs[] {
+    if (label === undefined) return [...this.#table.servers.values()];
+    const server = this.#table.servers.get(label);
+    if (server === undefined) throw new TypeError(`there is no server ${JSON.stringify(label)}`);
+    return [server];
   }
 
   async #load(state: ServerState): Promise<RefreshReport> {

@@ -54,5 +54,5 @@ function wouldBlock(request: PageRequest): Fault {
 }
 
 function what(request: PageRequest): string {
-  return request.kind === 'connect' || request.kind === 'list' ? 'its listing' : request.uri;
+  return 'uri' in request ? request.uri : 'its listing';
 }

@@ -5,6 +5,7 @@ import { type CallOptions, isMcpClient, type McpClient } from '../protocol/clien
 import { type Connection, connect, type ServerConfig } from '../protocol/connect.ts';
 import type { DialectFactory } from '../protocol/dialect.ts';
 import { DialectChoice } from '../protocol/dialect-choice.ts';
+import { complete, completes, listTemplates } from '../protocol/templates.ts';
 import { faultOf } from '../protocol/wire-errors.ts';
 import type { Negotiated, PageReply, PageRequest } from './port.ts';
 
@@ -58,6 +59,20 @@ export class Session {
     if (request.kind === 'list') {
       const asked = dialect === undefined || dialect.name === 'skills' ? 'skills/list' : `listing (${dialect.name})`;
       return limit(() => this.#within(deadlines.list, asked, signal, (options) => choice.list(options)));
+    }
+    if (request.kind === 'templates') {
+      return limit(() =>
+        this.#within(deadlines.list, 'resources/templates/list', signal, (options) =>
+          listTemplates(choice.client, options),
+        ),
+      );
+    }
+    if (request.kind === 'complete') {
+      return limit(() =>
+        this.#within(deadlines.request, `completion/complete ${request.uri}`, signal, (options) =>
+          complete(choice.client, request.question, options),
+        ),
+      );
     }
     if (dialect === undefined) return undefined;
     switch (request.kind) {
@@ -147,6 +162,7 @@ export class Session {
         ...(protocolVersion !== undefined && { protocolVersion }),
         ...(serverInfo !== undefined && { serverInfo: { name: serverInfo.name, version: serverInfo.version } }),
         ...(instructions !== undefined && { instructions }),
+        completes: completes(client),
         tookMs: performance.now() - started,
       },
     };

@@ -18,12 +18,12 @@ interface Found {
  * given up for a later one when listing shows that the server has not the method it is listed by.
  */
 export class DialectChoice {
-  readonly #client: McpClient;
+  readonly client: McpClient;
   readonly #tried: readonly DialectFactory[];
   #found: Found;
 
   private constructor(client: McpClient, tried: readonly DialectFactory[], found: Found) {
-    this.#client = client;
+    this.client = client;
     this.#tried = tried;
     this.#found = found;
   }
@@ -56,7 +56,7 @@ export class DialectChoice {
   /** @throws what the dialect's listing throws; what kept the server from saying whether it speaks one */
   async list(options: CallOptions): Promise<Listing> {
     const before = this.current;
-    if (this.#found.failure !== undefined) this.#found = await look(this.#client, this.#tried, 0, options);
+    if (this.#found.failure !== undefined) this.#found = await look(this.client, this.#tried, 0, options);
     if (this.#found.failure !== undefined) throw this.#found.failure;
     const listing = (await this.#listed(options)) ?? { entries: [] };
     const notes = [...this.#found.notes, ...(listing.notes ?? [])];
@@ -73,7 +73,7 @@ export class DialectChoice {
       return await dialect?.list(options);
     } catch (error) {
       if (!isUnknownMethod(error)) throw error;
-      const other = await look(this.#client, this.#tried, place + 1, options);
+      const other = await look(this.client, this.#tried, place + 1, options);
       // It declared this one, and nothing else is known of it: its skills may be readable all the same.
       if (other.dialect === undefined) throw error;
       const why = `listing in the dialect "${dialect?.name}", which the server declares, answers "${(error as Error).message}"`;

@@ -4,6 +4,7 @@ import type { Op } from '../base/op.ts';
 import { type TreeDiff, treeDiff } from '../catalog/diff.ts';
 import { checkEntry, type EntryOptions } from '../catalog/entry.ts';
 import { checkListing } from '../catalog/listing.ts';
+import { type PathTemplate, parseTemplate } from '../catalog/template.ts';
 import { type SkillNode, SkillTree, withoutConflicts } from '../catalog/tree.ts';
 import type { Refusal, SkillEntry, SkillLimits } from '../catalog/types.ts';
 import { fromTreePath, isUriProblem, skillRootOf } from '../catalog/uri.ts';
@@ -40,6 +41,10 @@ export class ServerState {
   partial: string | undefined;
   /** Whether the tree is older than a refresh that failed. */
   stale = false;
+  /** The templates of the listing that stand for paths (DRAFT-3). */
+  templates: readonly PathTemplate[] = [];
+  /** All templates of the listing, as the server has them. */
+  listedTemplates: PageReply['templates'] = [];
   lastError: Fault | undefined;
   /** When the listing was last asked for with success, milliseconds since the epoch. */
   listedAt: number | undefined;
@@ -222,6 +227,8 @@ export class ServerState {
     const consistent = withoutConflicts(nodes);
     this.refusals = [...refusals, ...consistent.refusals];
     this.partial = listing.partial;
+    this.templates = (listing.templates ?? []).flatMap(({ uriTemplate }) => parseTemplate(uriTemplate) ?? []);
+    this.listedTemplates = listing.templates ?? [];
     this.#expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : undefined;
     this.listedAt = now();
     this.stale = false;
@@ -294,6 +301,14 @@ export class ServerState {
       }
     }
   }
+}
+
+/** Every template that a server tells of: in its listing, and among its resources. Each once. */
+export function* templatesOf(state: ServerState): Op<PageReply['templates']> {
+  yield* state.current();
+  const others = yield* ask({ kind: 'templates', label: state.label });
+  const known = new Set(state.listedTemplates.map(({ uriTemplate }) => uriTemplate));
+  return [...state.listedTemplates, ...others.filter(({ uriTemplate }) => !known.has(uriTemplate))];
 }
 
 /** Yields one request and gives its answer the type it has. */

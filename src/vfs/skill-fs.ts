@@ -18,12 +18,14 @@ import type { Content, DirEntry, Stat } from './read-fs.ts';
 import { ask, type ServerState, sameEntry } from './server-state.ts';
 import { SkillContents } from './skill-contents.ts';
 import type { SkillSource } from './skill-source.ts';
+import { TemplateChoices } from './template-choices.ts';
 
 /** Skills of one server as a file system. Paths are below the server's directory: `''`, `acme/billing/refunds/SKILL.md`. */
 export class SkillFs implements SkillSource {
   readonly state: ServerState;
   readonly #contents: SkillContents;
   readonly #inodes: InodeTable;
+  readonly #choices: TemplateChoices;
   readonly #stats = new WeakMap<TreeNode, Stat>();
   /** Paths that `skills/get`, a read or a directory listing said are not there, and until when that is believed. */
   readonly #misses = new Map<string, number>();
@@ -36,6 +38,7 @@ export class SkillFs implements SkillSource {
     this.state = state;
     this.#contents = new SkillContents(state, store);
     this.#inodes = inodes;
+    this.#choices = new TemplateChoices(state);
   }
 
   stat(path: string): Op<Stat> {
@@ -52,13 +55,18 @@ export class SkillFs implements SkillSource {
   }
 
   *readdir(path: string): Op<readonly DirEntry[]> {
-    const node = yield* this.#lookup(path);
+    let node = yield* this.#lookup(path);
+    if (node.kind === 'directory' && node.skill === undefined && this.#choices.skillMdAt(path) !== undefined) {
+      node = yield* this.#lookupUnlisted(this.state.tree as SkillTree, path);
+    }
     if (node.kind === 'file') throw new Fault('ENOTDIR');
-    const { listFault, partial, tree } = this.state;
+    const { listFault, partial } = this.state;
+    const tree = this.state.tree as SkillTree;
     if (node.skill === undefined && listFault !== undefined) throw listFault;
     const asks = node.skill === undefined ? partial !== undefined : !node.complete;
     if (asks) yield* this.#learnChildren(node);
-    return (tree as SkillTree).list(node).map(({ name, node: { kind } }) => ({ name, kind }));
+    if (node.skill === undefined) yield* this.#choices.learnInto(tree, node);
+    return tree.list(node).map(({ name, node: { kind } }) => ({ name, kind }));
   }
 
   *read(path: string): Op<Content> {
@@ -100,9 +108,15 @@ export class SkillFs implements SkillSource {
   *#lookupUnlisted(tree: SkillTree, path: string): Op<TreeNode> {
     const root = path.endsWith('/SKILL.md') ? path.slice(0, -'/SKILL.md'.length) : path;
     const uri = fromTreePath(root);
+    if (this.#choices.isAbove(path)) {
+      tree.learn(path, { uri: uri ?? path, kind: 'directory' }, Math.trunc(this.state.options.now()));
+      const { node } = tree.lookup(path);
+      if (node !== undefined) return node;
+    }
     if (uri === undefined || this.state.negotiated?.dialect === undefined) throw this.#absent();
     if (!isSkillName(root.slice(root.lastIndexOf('/') + 1)) || this.#missing(root)) throw this.#absent();
-    const value = yield* ask({ kind: 'get', label: this.state.label, uri: `${uri}/SKILL.md` });
+    const skillMd = this.#choices.skillMdAt(root) ?? `${uri}/SKILL.md`;
+    const value = yield* ask({ kind: 'get', label: this.state.label, uri: skillMd });
     if (value === undefined) {
       this.#miss(root);
       throw this.#absent();
