@@ -2,7 +2,7 @@ import { changedPaths, type TreeDiff } from './catalog/diff.ts';
 import { parseTemplate, pathPatternOf } from './catalog/template.ts';
 import type { SkillNode, SkillTree } from './catalog/tree.ts';
 import type { Refusal, SkillFrontmatter } from './catalog/types.ts';
-import { fromTreePath, isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
+import { isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
 import { memoryStore } from './content/memory-store.ts';
 import { keepMountInternals } from './mounted.ts';
 import { type ChangeSource, createNodeFs, type NodeFs } from './node/index.ts';
@@ -266,9 +266,8 @@ class SkillMount implements Mount {
     const located = this.#table.locate(path);
     if (located === undefined) return undefined;
     const { label, server, below } = located;
-    const node = server.peek(below);
-    const uri = node?.uri ?? fromTreePath(below);
-    const skill = node?.skill?.entry.uri;
+    const uri = server.uriAt(below);
+    const skill = server.peek(below)?.skill?.entry.uri;
     return { label, ...(uri !== undefined && { uri }), ...(skill !== undefined && { skill }) };
   }
 

@@ -26,6 +26,11 @@ export interface MountOptions {
   readonly probe?: boolean;
   /** Whether skills that a server's instructions name by URI are looked for, and mounted if it has them (GET-3). Default `true`. */
   readonly instructions?: boolean;
+  /**
+   * Whether what a server has among its resources beside skills is mounted too, unverified, below `@resources` in its directory:
+   * `/mcp/<server>/@resources/<scheme>/…`. Default `false`.
+   */
+  readonly resources?: boolean;
   /** Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing. */
   readonly deadlines?: { readonly connect?: number; readonly request?: number; readonly list?: number };
   /** Requests under way at once: 8 per server, 32 in all. */
@@ -53,6 +58,7 @@ export interface ResolvedOptions {
   readonly dynamic: 'allow' | 'deny';
   readonly probe: boolean;
   readonly instructions: boolean;
+  readonly resources: boolean;
   readonly deadlines: { readonly connect: number; readonly request: number; readonly list: number };
   readonly concurrency: { readonly perServer: number; readonly total: number };
   readonly memoryBytes: number;
@@ -101,6 +107,7 @@ const schema = z.strictObject({
   dynamic: z.enum(['allow', 'deny']).default('allow'),
   probe: z.boolean().default(false),
   instructions: z.boolean().default(true),
+  resources: z.boolean().default(false),
   deadlines: z
     .strictObject({
       connect: milliseconds.default(DEADLINES.connect),

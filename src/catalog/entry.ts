@@ -9,6 +9,8 @@ export interface EntryOptions {
    * of what a server without entries tells, and say in `compared` and `source` what that is (DRAFT-2).
    */
   readonly verbatim?: boolean;
+  /** A directory that no skill may lie in, as something else is mounted there. */
+  readonly taken?: string;
 }
 
 export type CheckedEntry =
@@ -45,6 +47,12 @@ export function checkEntry(value: unknown, limits: SkillLimits, options: EntryOp
 
   const root = skillRootOf(uri);
   if (isUriProblem(root)) return refuse({ reason: 'uri', message: root.problem });
+  if (options.taken !== undefined && `${root.treePath}/`.startsWith(`${options.taken}/`)) {
+    return refuse({
+      reason: 'uri',
+      message: `${uri} would lie in ${options.taken}, where other resources are mounted`,
+    });
+  }
   const unfit = frontmatterProblem(frontmatter, uri, root);
   if (unfit !== undefined) return refuse(unfit);
   const made = options.verbatim === false ? (value as Partial<MadeFields>) : {};

@@ -12,6 +12,7 @@ export interface SessionOptions extends ServerOptions {
   readonly timeout?: number;
   readonly dynamic?: 'allow' | 'deny';
   readonly probe?: boolean;
+  readonly resources?: boolean;
   readonly allowOverLimits?: boolean;
   readonly verbose?: boolean;
 }
@@ -35,6 +36,7 @@ export function withServers(command: Command): Command {
     .option('--timeout <ms>', 'deadline for connecting, and for each request', milliseconds)
     .addOption(new Option('--dynamic <how>', 'skills that publish no digests').choices(['allow', 'deny']))
     .option('--probe', 'guess skills among the resources of servers that say nothing of skills')
+    .option('--resources', 'mount what is no skill too, below <label>/@resources')
     .option('--allow-over-limits', 'load skills of more than 512 files or 16 MiB too')
     .option('--verbose', 'show diagnostics, the standard error of servers, and stacks');
 }
@@ -62,6 +64,7 @@ export async function session<T>(options: SessionOptions, run: (session: Session
     ...(timeout !== undefined && { deadlines: { connect: timeout, request: timeout, list: timeout } }),
     ...(options.dynamic !== undefined && { dynamic: options.dynamic }),
     ...(options.probe !== undefined && { probe: options.probe }),
+    ...(options.resources !== undefined && { resources: options.resources }),
     ...(options.allowOverLimits === true && { limits: { over: 'allow' } }),
   };
   const mounted = mount(mountOptions);

@@ -1,5 +1,6 @@
 import type { Expected } from '../content/verify.ts';
 import type { DirectoryChild, Listing, ResourceTemplate, Spoken } from '../protocol/dialect.ts';
+import type { ResourceListing } from '../protocol/resources.ts';
 import type { Completion, CompletionQuestion } from '../protocol/templates.ts';
 
 /** What may be missing: one small, serialisable question to one server (SEC-4). */
@@ -7,6 +8,7 @@ export type PageRequest =
   | { readonly kind: 'connect'; readonly label: string }
   | { readonly kind: 'list'; readonly label: string }
   | { readonly kind: 'get'; readonly label: string; readonly uri: string }
+  | { readonly kind: 'resources'; readonly label: string }
   | { readonly kind: 'templates'; readonly label: string }
   | {
       readonly kind: 'complete';
@@ -44,6 +46,7 @@ export interface PageReply {
   readonly connect: Negotiated;
   readonly list: Listing;
   readonly get: unknown;
+  readonly resources: ResourceListing;
   readonly templates: readonly ResourceTemplate[];
   readonly complete: Completion;
   readonly directory: readonly DirectoryChild[] | undefined;

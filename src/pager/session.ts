@@ -5,6 +5,7 @@ import { type CallOptions, isMcpClient, type McpClient } from '../protocol/clien
 import { type Connection, connect, type ServerConfig } from '../protocol/connect.ts';
 import type { DialectFactory } from '../protocol/dialect.ts';
 import { DialectChoice } from '../protocol/dialect-choice.ts';
+import { walkResources } from '../protocol/resources.ts';
 import { complete, completes, listTemplates } from '../protocol/templates.ts';
 import { faultOf } from '../protocol/wire-errors.ts';
 import type { Negotiated, PageReply, PageRequest } from './port.ts';
@@ -59,6 +60,11 @@ export class Session {
     if (request.kind === 'list') {
       const asked = dialect === undefined || dialect.name === 'skills' ? 'skills/list' : `listing (${dialect.name})`;
       return limit(() => this.#within(deadlines.list, asked, signal, (options) => choice.list(options)));
+    }
+    if (request.kind === 'resources') {
+      return limit(() =>
+        this.#within(deadlines.list, 'resources/list', signal, (options) => walkResources(choice.client, options)),
+      );
     }
     if (request.kind === 'templates') {
       return limit(() =>

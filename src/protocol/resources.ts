@@ -71,7 +71,9 @@ export class ResourceWalk {
   }
 }
 
-async function walkResources(client: McpClient, options: CallOptions): Promise<ResourceListing> {
+/** Walks `resources/list`; nothing is asked of a server without resources, and absence is an empty list. */
+export async function walkResources(client: McpClient, options: CallOptions): Promise<ResourceListing> {
+  if (!hasResources(client)) return { resources: [] };
   let ttlMs: number | undefined;
   const walk = walkPages({
     fetch: async (cursor) => {

@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly dynamic: 'allow' | 'deny';
   /** Whether skills that the server's instructions name are confirmed with it (GET-3). */
   readonly instructions: boolean;
+  /** Whether what a server has among its resources beside skills is mounted too. */
+  readonly resources: boolean;
   /** Milliseconds a failed connection or listing is not tried again by an access. */
   readonly retryAfter: number;
   /** Milliseconds `skills/get` is not asked again for what the server did not have. */
@@ -29,6 +31,9 @@ export interface ServerOptions {
   /** Called when another tree took the place of the last one. */
   readonly replaced: (before: SkillTree | undefined, after: SkillTree) => void;
 }
+
+/** The directory of resources that are no skills, below a server's own. */
+export const RESOURCES = '@resources';
 
 /** What is known of one server. Every field is replaced, never changed in place. */
 export class ServerState {
@@ -256,7 +261,8 @@ export class ServerState {
   }
 
   #checks(): EntryOptions {
-    return { dynamic: this.options.dynamic, verbatim: this.negotiated?.verbatim ?? true };
+    const { dynamic, resources } = this.options;
+    return { dynamic, verbatim: this.negotiated?.verbatim ?? true, ...(resources && { taken: RESOURCES }) };
   }
 
   #refuse(refusal: Refusal): Refusal {

@@ -15,7 +15,8 @@ import { VerificationError } from '../content/verify.ts';
 import { DIRECTORY_SIZE } from './ancestors.ts';
 import type { InodeTable } from './inodes.ts';
 import type { Content, DirEntry, Stat } from './read-fs.ts';
-import { ask, type ServerState, sameEntry } from './server-state.ts';
+import { ResourceFs } from './resource-fs.ts';
+import { ask, RESOURCES, type ServerState, sameEntry } from './server-state.ts';
 import { SkillContents } from './skill-contents.ts';
 import type { SkillSource } from './skill-source.ts';
 import { TemplateChoices } from './template-choices.ts';
@@ -26,6 +27,8 @@ export class SkillFs implements SkillSource {
   readonly #contents: SkillContents;
   readonly #inodes: InodeTable;
   readonly #choices: TemplateChoices;
+  /** What is no skill, where that is mounted too. */
+  readonly #resources: ResourceFs | undefined;
   readonly #stats = new WeakMap<TreeNode, Stat>();
   /** Paths that `skills/get`, a read or a directory listing said are not there, and until when that is believed. */
   readonly #misses = new Map<string, number>();
@@ -39,9 +42,11 @@ export class SkillFs implements SkillSource {
     this.#contents = new SkillContents(state, store);
     this.#inodes = inodes;
     this.#choices = new TemplateChoices(state);
+    this.#resources = state.options.resources ? new ResourceFs(state, store, inodes) : undefined;
   }
 
   stat(path: string): Op<Stat> {
+    if (this.#resources?.owns(path)) return this.#resources.stat(path);
     const tree = this.state.settled;
     const absent = tree === undefined ? undefined : this.#absentIn(tree).get(path);
     if (absent !== undefined) throw absent;
@@ -54,7 +59,11 @@ export class SkillFs implements SkillSource {
     return this.#statOf(yield* this.#lookup(path));
   }
 
-  *readdir(path: string): Op<readonly DirEntry[]> {
+  readdir(path: string): Op<readonly DirEntry[]> {
+    return this.#resources?.owns(path) ? this.#resources.readdir(path) : this.#readdir(path);
+  }
+
+  *#readdir(path: string): Op<readonly DirEntry[]> {
     let node = yield* this.#lookup(path);
     if (node.kind === 'directory' && node.skill === undefined && this.#choices.skillMdAt(path) !== undefined) {
       node = yield* this.#lookupUnlisted(this.state.tree as SkillTree, path);
@@ -66,10 +75,16 @@ export class SkillFs implements SkillSource {
     const asks = node.skill === undefined ? partial !== undefined : !node.complete;
     if (asks) yield* this.#learnChildren(node);
     if (node.skill === undefined) yield* this.#choices.learnInto(tree, node);
-    return tree.list(node).map(({ name, node: { kind } }) => ({ name, kind }));
+    const entries = tree.list(node).map(({ name, node: { kind } }): DirEntry => ({ name, kind }));
+    if (path !== '' || this.#resources === undefined) return entries;
+    return [...entries, { name: RESOURCES, kind: 'directory' as const }].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  *read(path: string): Op<Content> {
+  read(path: string): Op<Content> {
+    return this.#resources?.owns(path) ? this.#resources.read(path) : this.#read(path);
+  }
+
+  *#read(path: string): Op<Content> {
     const node = yield* this.#lookup(path);
     if (node.kind === 'directory') throw new Fault('EISDIR');
     return yield* this.#content(node, path, true);
@@ -81,6 +96,12 @@ export class SkillFs implements SkillSource {
 
   hides(): boolean {
     return false;
+  }
+
+  /** The URI of a path, where it is known. */
+  uriAt(path: string): string | undefined {
+    if (this.#resources?.owns(path)) return this.#resources.uriAt(path);
+    return this.peek(path)?.uri ?? fromTreePath(path);
   }
 
   /** What is known of a path without asking anybody. */
