@@ -2,6 +2,7 @@ export type { TreeDiff } from './catalog/diff.ts';
 export type { Refusal, RefusalReason, SkillFrontmatter, SkillLimits } from './catalog/types.ts';
 export { VerificationError, type VerificationReason } from './content/verify.ts';
 export {
+  type ChangedDirectories,
   type Mount,
   mount,
   type Origin,

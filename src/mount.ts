@@ -16,6 +16,7 @@ import { isMcpClient } from './protocol/client.ts';
 import type { ServerConfig } from './protocol/connect.ts';
 import { dialectsTried } from './protocol/dialects/index.ts';
 import { type Diagnostic, Diagnostics } from './vfs/diagnostics.ts';
+import { type DirectoryDifference, directoryDifference } from './vfs/directory-check.ts';
 import { driverOf } from './vfs/driver.ts';
 import { InodeTable } from './vfs/inodes.ts';
 import { MountTable } from './vfs/mount-table.ts';
@@ -95,6 +96,11 @@ export interface TemplateInfo {
   readonly description?: string;
 }
 
+/** A skill whose directories on the server are not what its held manifest lists. */
+export interface ChangedDirectories extends DirectoryDifference {
+  readonly label: string;
+}
+
 /** What a refresh of one server did. */
 export interface RefreshReport extends TreeDiff {
   readonly label: string;
@@ -122,6 +128,13 @@ export interface Mount {
    * @throws `Fault` when a server cannot be asked; TypeError when there is no such server
    */
   templates(label?: string): Promise<readonly TemplateInfo[]>;
+  /**
+   * Asks servers for the directories of their skills with manifests, and tells of those that show something else than the
+   * manifest lists: they changed on the server, and a refresh shows how (DIR-2). Nothing of it changes the tree.
+   *
+   * @throws `Fault` when a server cannot be asked; TypeError when there is no such server
+   */
+  compareDirectories(label?: string): Promise<readonly ChangedDirectories[]>;
   /** Where a path comes from; `undefined` when it is no server's. The inverse of {@link pathOf}. */
   originOf(path: string): Origin | undefined;
   /**
@@ -260,6 +273,16 @@ class SkillMount implements Mount {
       });
     });
     return (await Promise.all(found)).flat();
+  }
+
+  async compareDirectories(label?: string): Promise<readonly ChangedDirectories[]> {
+    const compared = this.#serversOf(label).map(async ({ state }) => {
+      const { skills } = await this.#driver.async(state.current());
+      const asked = skills.map((skill) => this.#driver.async(directoryDifference(state, skill)));
+      const found = await Promise.all(asked);
+      return found.flatMap((difference) => (difference ? [{ label: state.label, ...difference }] : []));
+    });
+    return (await Promise.all(compared)).flat();
   }
 
   originOf(path: string): Origin | undefined {
