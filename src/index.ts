@@ -1,7 +1,16 @@
 export type { TreeDiff } from './catalog/diff.ts';
 export type { Refusal, RefusalReason, SkillFrontmatter, SkillLimits } from './catalog/types.ts';
 export { VerificationError, type VerificationReason } from './content/verify.ts';
-export { type Mount, mount, type Origin, type RefreshReport, type ServerStatus, type SkillInfo } from './mount.ts';
+export {
+  type ChangedDirectories,
+  type Mount,
+  mount,
+  type Origin,
+  type RefreshReport,
+  type ServerStatus,
+  type SkillInfo,
+  type TemplateInfo,
+} from './mount.ts';
 export type { NodeFs } from './node/index.ts';
 export { type MountOptions, OptionsError, type ServerSource } from './options.ts';
 export { type PatchedFs, patchFs } from './patch/patch-fs.ts';

@@ -1,7 +1,8 @@
 import { changedPaths, type TreeDiff } from './catalog/diff.ts';
+import { parseTemplate, pathPatternOf } from './catalog/template.ts';
 import type { SkillNode, SkillTree } from './catalog/tree.ts';
 import type { Refusal, SkillFrontmatter } from './catalog/types.ts';
-import { fromTreePath, isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
+import { isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
 import { memoryStore } from './content/memory-store.ts';
 import { keepMountInternals } from './mounted.ts';
 import { type ChangeSource, createNodeFs, type NodeFs } from './node/index.ts';
@@ -13,13 +14,14 @@ import type { PageRequest, Pager, PagerEvent } from './pager/port.ts';
 import { routedPager } from './pager/routed-pager.ts';
 import { isMcpClient } from './protocol/client.ts';
 import { keptInHost, type ServerConfig } from './protocol/connect.ts';
-import { dialects } from './protocol/dialects/index.ts';
+import { dialectsTried } from './protocol/dialects/index.ts';
 import { type Diagnostic, Diagnostics } from './vfs/diagnostics.ts';
+import { type DirectoryDifference, directoryDifference } from './vfs/directory-check.ts';
 import { driverOf } from './vfs/driver.ts';
 import { InodeTable } from './vfs/inodes.ts';
 import { MountTable } from './vfs/mount-table.ts';
 import type { Driver } from './vfs/read-fs.ts';
-import { type ServerOptions, ServerState } from './vfs/server-state.ts';
+import { type ServerOptions, ServerState, templatesOf } from './vfs/server-state.ts';
 import { SkillFs } from './vfs/skill-fs.ts';
 
 /** A skill of a mounted server. */
@@ -86,6 +88,23 @@ export interface Origin {
   readonly skill?: string;
 }
 
+/** URIs, or paths, that a server makes content for when they are asked for. */
+export interface TemplateInfo {
+  readonly label: string;
+  /** As the server has it (RFC 6570). */
+  readonly uriTemplate: string;
+  /** The same as a path of the mount, `{variables}` in braces; absent where it can stand for no path. */
+  readonly path?: string;
+  /** Names of the variables of the path, in order. */
+  readonly variables: readonly string[];
+  readonly description?: string;
+}
+
+/** A skill whose directories on the server are not what its held manifest lists. */
+export interface ChangedDirectories extends DirectoryDifference {
+  readonly label: string;
+}
+
 /** What a refresh of one server did. */
 export interface RefreshReport extends TreeDiff {
   readonly label: string;
@@ -107,6 +126,19 @@ export interface Mount {
   /** The skills known now. */
   skills(): readonly SkillInfo[];
   status(): readonly ServerStatus[];
+  /**
+   * The URI templates of one server, or of all: those of its listing, and those it lists among its resources (DRAFT-3).
+   *
+   * @throws `Fault` when a server cannot be asked; TypeError when there is no such server
+   */
+  templates(label?: string): Promise<readonly TemplateInfo[]>;
+  /**
+   * Asks servers for the directories of their skills with manifests, and tells of those that show something else than the
+   * manifest lists: they changed on the server, and a refresh shows how (DIR-2). Nothing of it changes the tree.
+   *
+   * @throws `Fault` when a server cannot be asked; TypeError when there is no such server
+   */
+  compareDirectories(label?: string): Promise<readonly ChangedDirectories[]>;
   /** Where a path comes from; `undefined` when it is no server's. The inverse of {@link pathOf}. */
   originOf(path: string): Origin | undefined;
   /**
@@ -147,16 +179,17 @@ export function mount(options: MountOptions): Mount {
  * cannot cross a thread keeps its server here, too.
  */
 function pagerFor(options: ResolvedOptions): Pager {
-  const { deadlines, concurrency, listen, thread, worker } = options;
+  const { deadlines, concurrency, listen, thread, worker, probe } = options;
   const hosted = new Map<string, ServerSource>();
   const configured = new Map<string, ServerConfig>();
   for (const [label, source] of options.servers) {
     if (thread === 'host' || isMcpClient(source) || keptInHost(source) !== undefined) hosted.set(label, source);
     else configured.set(label, source);
   }
+  const dialects = dialectsTried(probe);
   const inHost = hostPager({ servers: hosted, deadlines, concurrency, listen, dialects, processes: endWithHost() });
   if (configured.size === 0) return inHost;
-  const inWorker = workerPager({ setup: { servers: configured, deadlines, concurrency, listen }, file: worker });
+  const inWorker = workerPager({ setup: { servers: configured, deadlines, concurrency, listen, probe }, file: worker });
   return routedPager((label) => (configured.has(label) ? inWorker : inHost), [inHost, inWorker]);
 }
 
@@ -233,13 +266,39 @@ class SkillMount implements Mount {
     return [...this.#table.servers.values()].map(({ state }) => statusOf(state));
   }
 
+  async templates(label?: string): Promise<readonly TemplateInfo[]> {
+    const found = this.#serversOf(label).map(async ({ state }) => {
+      const listed = await this.#driver.async(templatesOf(state));
+      return listed.map(({ uriTemplate, description }): TemplateInfo => {
+        const parsed = parseTemplate(uriTemplate);
+        return {
+          label: state.label,
+          uriTemplate,
+          variables: parsed?.variables ?? [],
+          ...(parsed !== undefined && { path: this.#table.pathFor(state.label, pathPatternOf(parsed)) }),
+          ...(description !== undefined && { description }),
+        };
+      });
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  async compareDirectories(label?: string): Promise<readonly ChangedDirectories[]> {
+    const compared = this.#serversOf(label).map(async ({ state }) => {
+      const { skills } = await this.#driver.async(state.current());
+      const asked = skills.map((skill) => this.#driver.async(directoryDifference(state, skill)));
+      const found = await Promise.all(asked);
+      return found.flatMap((difference) => (difference ? [{ label: state.label, ...difference }] : []));
+    });
+    return (await Promise.all(compared)).flat();
+  }
+
   originOf(path: string): Origin | undefined {
     const located = this.#table.locate(path);
     if (located === undefined) return undefined;
     const { label, server, below } = located;
-    const node = server.peek(below);
-    const uri = node?.uri ?? fromTreePath(below);
-    const skill = node?.skill?.entry.uri;
+    const uri = server.uriAt(below);
+    const skill = server.peek(below)?.skill?.entry.uri;
     return { label, ...(uri !== undefined && { uri }), ...(skill !== undefined && { skill }) };
   }
 
@@ -258,11 +317,7 @@ class SkillMount implements Mount {
   }
 
   async refresh(label?: string): Promise<readonly RefreshReport[]> {
-    const servers = [...this.#table.servers].filter(([name]) => label === undefined || name === label);
-    if (servers.length === 0 && label !== undefined) {
-      throw new TypeError(`there is no server ${JSON.stringify(label)}`);
-    }
-    return Promise.all(servers.map(([, { state }]) => this.#load(state)));
+    return Promise.all(this.#serversOf(label).map(({ state }) => this.#load(state)));
   }
 
   on(_event: 'diagnostic', listener: (diagnostic: Diagnostic) => void): () => void {
@@ -275,6 +330,14 @@ class SkillMount implements Mount {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** @throws TypeError when there is no such server */
+  #serversOf(label: string | undefined): readonly SkillFs[] {
+    if (label === undefined) return [...this.#table.servers.values()];
+    const server = this.#table.servers.get(label);
+    if (server === undefined) throw new TypeError(`there is no server ${JSON.stringify(label)}`);
+    return [server];
   }
 
   async #load(state: ServerState): Promise<RefreshReport> {

@@ -17,8 +17,20 @@ export interface MountOptions {
   readonly mountPoint?: string;
   /** What a skill may hold at most, and what happens to one over it (LIM-1). */
   readonly limits?: Partial<SkillLimits>;
-  /** `decline` leaves out skills that publish no digests (VER-5). Default `allow`. */
-  readonly dynamic?: 'allow' | 'decline';
+  /** `deny` leaves out skills that publish no digests (VER-5). Default `allow`. */
+  readonly dynamic?: 'allow' | 'deny';
+  /**
+   * Whether skills are also guessed among the resources of a server that says nothing of skills: what ends with
+   * `/SKILL.md`, and `skill://<name>` or `skill://<server>/<name>` without it (DRAFT-4). Default `false`.
+   */
+  readonly probe?: boolean;
+  /** Whether skills that a server's instructions name by URI are looked for, and mounted if it has them (GET-3). Default `true`. */
+  readonly instructions?: boolean;
+  /**
+   * Whether what a server has among its resources beside skills is mounted too, unverified, below `@resources` in its directory:
+   * `/mcp/<server>/@resources/<scheme>/…`. Default `false`.
+   */
+  readonly resources?: boolean;
   /** Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing. */
   readonly deadlines?: { readonly connect?: number; readonly request?: number; readonly list?: number };
   /** Requests under way at once: 8 per server, 32 in all. */
@@ -51,7 +63,10 @@ export interface ResolvedOptions {
   readonly servers: ReadonlyMap<string, ServerSource>;
   readonly mountPoint: string;
   readonly limits: SkillLimits;
-  readonly dynamic: 'allow' | 'decline';
+  readonly dynamic: 'allow' | 'deny';
+  readonly probe: boolean;
+  readonly instructions: boolean;
+  readonly resources: boolean;
   readonly deadlines: { readonly connect: number; readonly request: number; readonly list: number };
   readonly concurrency: { readonly perServer: number; readonly total: number };
   readonly memoryBytes: number;
@@ -102,7 +117,10 @@ const schema = z.strictObject({
       over: z.enum(['refuse', 'allow']).default('refuse'),
     })
     .prefault({}),
-  dynamic: z.enum(['allow', 'decline']).default('allow'),
+  dynamic: z.enum(['allow', 'deny']).default('allow'),
+  probe: z.boolean().default(false),
+  instructions: z.boolean().default(true),
+  resources: z.boolean().default(false),
   deadlines: z
     .strictObject({
       connect: milliseconds.default(DEADLINES.connect),

@@ -52,3 +52,15 @@ export const CHANGES = { silence: 250, most: 2_000, apart: 1_000 } as const;
 
 /** Milliseconds before a subscription that ended is opened again; the wait doubles while it keeps failing. */
 export const LISTEN_AGAIN = { first: 1_000, most: 60_000 } as const;
+
+/** Bounds on walking everything that a server lists of its resources. */
+export const RESOURCE_LIMITS = {
+  pages: 200,
+  resources: 20_000,
+} as const;
+
+/** The resource templates that are taken from one server at most. */
+export const TEMPLATES = 500;
+
+/** Requests that a dialect has under way at once while it puts one listing together. */
+export const LISTING_REQUESTS = 8;

@@ -3,7 +3,14 @@ import { isSkillName, isUriProblem, pathBelow, type SkillRoot, skillRootOf } fro
 
 export interface EntryOptions {
   /** Whether skills whose files cannot be verified are taken at all (VER-5). */
-  readonly dynamic: 'allow' | 'decline';
+  readonly dynamic: 'allow' | 'deny';
+  /**
+   * Whether entries come from the server as they are (default), so that their frontmatter is SKILL.md's; else they were made
+   * of what a server without entries tells, and say in `compared` and `source` what that is (DRAFT-2).
+   */
+  readonly verbatim?: boolean;
+  /** A directory that no skill may lie in, as something else is mounted there. */
+  readonly taken?: string;
 }
 
 export type CheckedEntry =
@@ -11,6 +18,8 @@ export type CheckedEntry =
   { readonly entry: SkillEntry; readonly warnings: readonly string[] } | { readonly refusal: Refusal };
 
 type Problem = Omit<Refusal, 'uri'>;
+
+type MadeFields = Pick<SkillEntry, 'compared' | 'source'>;
 
 /** Characters of a description, beyond which the specification of Agent Skills does not go. */
 const DESCRIPTION_CHARACTERS = 1024;
@@ -38,14 +47,27 @@ export function checkEntry(value: unknown, limits: SkillLimits, options: EntryOp
 
   const root = skillRootOf(uri);
   if (isUriProblem(root)) return refuse({ reason: 'uri', message: root.problem });
+  if (options.taken !== undefined && `${root.treePath}/`.startsWith(`${options.taken}/`)) {
+    return refuse({
+      reason: 'uri',
+      message: `${uri} would lie in ${options.taken}, where other resources are mounted`,
+    });
+  }
   const unfit = frontmatterProblem(frontmatter, uri, root);
   if (unfit !== undefined) return refuse(unfit);
-  const checked = { uri, root: root.treePath, frontmatter: frontmatter as SkillFrontmatter };
+  const made = options.verbatim === false ? (value as Partial<MadeFields>) : {};
+  const checked = {
+    uri,
+    root: root.treePath,
+    frontmatter: frontmatter as SkillFrontmatter,
+    ...(made.compared !== undefined && { compared: made.compared }),
+    ...(made.source !== undefined && { source: made.source }),
+  };
   const warnings = frontmatterWarnings(checked.frontmatter, uri);
 
   if (resources === 'dynamic') {
     if (options.dynamic === 'allow') return { entry: { ...checked, resources, bytes: 0 }, warnings };
-    return refuse({ reason: 'dynamic-declined', message: `${uri} is dynamic, and dynamic skills are declined` });
+    return refuse({ reason: 'dynamic-denied', message: `${uri} is dynamic, and dynamic skills are denied` });
   }
   if (!Array.isArray(resources)) {
     const found = resources === undefined ? 'no resources' : `resources that are neither an array nor "dynamic"`;

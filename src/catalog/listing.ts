@@ -1,4 +1,4 @@
-import { checkEntry } from './entry.ts';
+import { checkEntry, type EntryOptions } from './entry.ts';
 import type { Refusal, SkillEntry, SkillLimits } from './types.ts';
 
 export interface CheckedListing {
@@ -11,11 +11,7 @@ export interface CheckedListing {
  * Checks the entries of a listing one by one: one bad entry never costs another (ENT-5). A URI that is listed twice with
  * different entries is refused; the same entry twice, as pages of a changing catalog bring it, counts once.
  */
-export function checkListing(
-  values: readonly unknown[],
-  limits: SkillLimits,
-  options: { readonly dynamic: 'allow' | 'decline' },
-): CheckedListing {
+export function checkListing(values: readonly unknown[], limits: SkillLimits, options: EntryOptions): CheckedListing {
   const entries = new Map<string, SkillEntry>();
   const raw = new Map<string, unknown>();
   const twice = new Set<string>();

@@ -270,10 +270,11 @@ function expanded(dir: Dir): Dir {
   const skill = dir.pending;
   if (skill === undefined) return dir;
   dir.pending = undefined;
-  const { uri, resources, root } = skill.entry;
+  const { uri, source, resources, root } = skill.entry;
   if (resources === 'dynamic') {
     if (!dir.children.has('SKILL.md')) {
-      dir.children.set('SKILL.md', { kind: 'file', path: `${root}/SKILL.md`, uri, skill, listed: undefined });
+      const path = `${root}/SKILL.md`;
+      dir.children.set('SKILL.md', { kind: 'file', path, uri: source ?? uri, skill, listed: undefined });
     }
     return dir;
   }

@@ -18,7 +18,12 @@ export interface SkillEntry {
   readonly uri: string;
   /** The skill's directory, as a path below the server's directory: `acme/billing/refunds`, `@repo/x/y`. */
   readonly root: string;
+  /** Verbatim; where `compared` is there, only what the server's listing told of it. */
   readonly frontmatter: SkillFrontmatter;
+  /** The fields of `frontmatter` that SKILL.md is held against, where they are not all of its own (DRAFT-2). */
+  readonly compared?: readonly string[];
+  /** What SKILL.md is read by, where the server has it under another URI than `uri` (DRAFT-4). */
+  readonly source?: string;
   /** Complete (`array`), or not known ahead of reading (`dynamic`) (ENT-2). */
   readonly resources: readonly ManifestFile[] | 'dynamic';
   /** Sum of the listed sizes in bytes; 0 for a dynamic skill. */
@@ -43,7 +48,7 @@ export type RefusalReason =
   | 'duplicate-entry'
   | 'conflicting-digest'
   | 'over-limit'
-  | 'dynamic-declined';
+  | 'dynamic-denied';
 
 /** An entry that was not loaded, and why (ENT-5). */
 export interface Refusal {

@@ -10,7 +10,9 @@ import { note, printable } from './output.ts';
 export interface SessionOptions extends ServerOptions {
   readonly mountPoint?: string;
   readonly timeout?: number;
-  readonly dynamic?: 'allow' | 'decline';
+  readonly dynamic?: 'allow' | 'deny';
+  readonly probe?: boolean;
+  readonly resources?: boolean;
   readonly allowOverLimits?: boolean;
   readonly verbose?: boolean;
 }
@@ -32,7 +34,9 @@ export function withServers(command: Command): Command {
     .option('--config <file>', 'a JSON file with "mcpServers" or "servers"')
     .option('--mount-point <path>', 'where the servers are mounted (default: /mcp)')
     .option('--timeout <ms>', 'deadline for connecting, and for each request', milliseconds)
-    .addOption(new Option('--dynamic <how>', 'skills that publish no digests').choices(['allow', 'decline']))
+    .addOption(new Option('--dynamic <how>', 'skills that publish no digests').choices(['allow', 'deny']))
+    .option('--probe', 'guess skills among the resources of servers that say nothing of skills')
+    .option('--resources', 'mount what is no skill too, below <label>/@resources')
     .option('--allow-over-limits', 'load skills of more than 512 files or 16 MiB too')
     .option('--verbose', 'show diagnostics, the standard error of servers, and stacks');
 }
@@ -47,11 +51,13 @@ const NO_SERVERS = `no servers: give --server label='command args' or --server l
 
 /** What the options say of a mount, but for its servers. */
 export function settingsFrom(options: SessionOptions): Omit<MountOptions, 'servers'> {
-  const { timeout, mountPoint, dynamic, allowOverLimits } = options;
+  const { timeout, mountPoint, dynamic, probe, resources, allowOverLimits } = options;
   return {
     ...(mountPoint !== undefined && { mountPoint }),
     ...(timeout !== undefined && { deadlines: { connect: timeout, request: timeout, list: timeout } }),
     ...(dynamic !== undefined && { dynamic }),
+    ...(probe !== undefined && { probe }),
+    ...(resources !== undefined && { resources }),
     ...(allowOverLimits === true && { limits: { over: 'allow' } }),
   };
 }

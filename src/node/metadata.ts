@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault, isFault } from '../base/fault.ts';
 import type { Op } from '../base/op.ts';
-import type { Stat } from '../vfs/read-fs.ts';
+import type { ReadFs, Stat } from '../vfs/read-fs.ts';
 import { callOn } from './changes.ts';
 import { type Context, locate } from './context.ts';
 import { encodeName, encodingOf, type NameEncoding } from './encodings.ts';
@@ -52,10 +52,25 @@ function* stat(
   quiet: readonly string[],
 ): Op<Stats | BigIntStats | undefined> {
   try {
-    return statsOf(yield* core.stat(isNormal(path) ? path : yield* resolvePath(core, path)), owner, bigint);
+    const at = isNormal(path) ? path : yield* resolvePath(core, path);
+    const seen = yield* core.stat(at);
+    return statsOf(seen.sizeUnknown === true ? yield* measured(core, at, seen) : seen, owner, bigint);
   } catch (error) {
     if (isFault(error) && quiet.includes(error.code)) return undefined;
     throw nodeError(error, syscall, path);
+  }
+}
+
+/**
+ * Programs skip a file of size 0, or read no further than its size: where nobody said how large a file is, it is fetched
+ * to be told. Only a synchronous call that cannot wait for it does with what is known.
+ */
+function* measured(core: ReadFs, path: string, seen: Stat): Op<Stat> {
+  try {
+    return (yield* core.read(path)).stat;
+  } catch (error) {
+    if (isFault(error) && error.code === 'EAGAIN') return seen;
+    throw error;
   }
 }
 

@@ -1,8 +1,10 @@
 import { Fault } from '../base/fault.ts';
 import { listenForChanges } from '../protocol/changes.ts';
-import { isMcpClient, type McpClient } from '../protocol/client.ts';
+import { type CallOptions, isMcpClient, type McpClient } from '../protocol/client.ts';
 import { type Connection, connect, type ServerConfig } from '../protocol/connect.ts';
-import type { Dialect, DialectFactory } from '../protocol/dialect.ts';
+import type { DialectFactory } from '../protocol/dialect.ts';
+import { DialectChoice } from '../protocol/dialect-choice.ts';
+import { completes } from '../protocol/templates.ts';
 import { within } from './deadline.ts';
 import type { Place } from './places.ts';
 import type { Negotiated } from './port.ts';
@@ -32,7 +34,7 @@ export interface ConnectorOptions {
 
 /** An open connection, and what is spoken over it. */
 export interface Open {
-  readonly dialect: Dialect | undefined;
+  readonly choice: DialectChoice;
   readonly negotiated: Negotiated;
   /** Whether the server knows the connection by a session, which it may forget. */
   readonly hasSession: boolean;
@@ -67,7 +69,7 @@ export class Connector {
       void this.drop(this.#current);
     }
     if (this.#opening === undefined) {
-      const opening = isMcpClient(source) ? Promise.resolve(this.#adopt(source)) : this.#connect(source);
+      const opening = isMcpClient(source) ? this.#adopt(source) : this.#connect(source);
       this.#opening = opening;
       opening.then(
         (open) => {
@@ -97,7 +99,7 @@ export class Connector {
     await open?.close();
   }
 
-  #adopt(client: McpClient): Open {
+  async #adopt(client: McpClient): Promise<Open> {
     const { transport } = client;
     const listening = new AbortController();
     this.#listen(client, listening.signal);
@@ -111,12 +113,9 @@ export class Connector {
   }
 
   async #connect(config: ServerConfig): Promise<Open> {
-    const { label, deadlines, connecting, processes } = this.#options;
+    const { connecting, processes } = this.#options;
     const started = performance.now();
-    const connection = await connecting(() => {
-      const bounds = { label, asked: 'connecting', ms: deadlines.connect, signal: this.#closing.signal };
-      return within(bounds, (options) => connect(config, options));
-    });
+    const connection = await connecting(() => this.#within('connecting', (options) => connect(config, options)));
     const { client, pid } = connection;
     const listening = new AbortController();
     let alive = true;
@@ -126,28 +125,36 @@ export class Connector {
       listening.abort();
       if (pid !== undefined) processes?.ended(pid);
     };
+    const close = async () => {
+      end();
+      await connection.close();
+    };
     if (pid !== undefined) processes?.started(pid);
-    const open = this.#describe(client, started, {
-      hasSession: hasSession(client),
-      reopens: true,
-      brokenBy: () => connection.brokenBy(),
-      isAlive: () => alive,
-      close: async () => {
-        end();
-        await connection.close();
-      },
-    });
-    this.#forgetWhenClosed(connection, open, end);
-    if (alive) this.#listen(client, listening.signal);
-    return open;
+    this.#forgetWhenClosed(connection, end);
+    try {
+      const open = await this.#describe(client, started, {
+        hasSession: hasSession(client),
+        reopens: true,
+        brokenBy: () => connection.brokenBy(),
+        isAlive: () => alive,
+        close,
+      });
+      if (alive) this.#listen(client, listening.signal);
+      return open;
+    } catch (error) {
+      await close().catch(() => undefined);
+      throw error;
+    }
   }
 
-  #forgetWhenClosed(connection: Connection, open: Open, end: () => void): void {
+  #forgetWhenClosed(connection: Connection, end: () => void): void {
     const opening = this.#opening;
     connection.onClose(() => {
       end();
-      if (this.#opening === opening) this.#opening = undefined;
-      if (this.#current === open) this.#current = undefined;
+      if (this.#opening === opening) {
+        this.#opening = undefined;
+        this.#current = undefined;
+      }
       this.#options.lost();
     });
   }
@@ -156,12 +163,11 @@ export class Connector {
     if (this.#options.listen) listenForChanges(client, this.#options.changed, signal);
   }
 
-  #describe(client: McpClient, started: number, rest: Omit<Open, 'dialect' | 'negotiated'>): Open {
-    let dialect: Dialect | undefined;
-    for (const factory of this.#options.dialects) {
-      dialect = factory(client);
-      if (dialect !== undefined) break;
-    }
+  async #describe(client: McpClient, started: number, rest: Omit<Open, 'choice' | 'negotiated'>): Promise<Open> {
+    const { dialects } = this.#options;
+    const choice = await this.#within('finding out how it serves skills', (options) =>
+      DialectChoice.make(client, dialects, options),
+    );
     const protocolVersion = client.getNegotiatedProtocolVersion?.();
     const serverInfo = client.getServerVersion?.();
     const instructions = client.getInstructions?.();
@@ -169,11 +175,15 @@ export class Connector {
       ...(protocolVersion !== undefined && { protocolVersion }),
       ...(serverInfo !== undefined && { serverInfo: { name: serverInfo.name, version: serverInfo.version } }),
       ...(instructions !== undefined && { instructions }),
-      ...(dialect !== undefined && { dialect: dialect.name }),
-      directoryRead: dialect?.readDirectory !== undefined,
+      completes: completes(client),
       tookMs: performance.now() - started,
     };
-    return { ...rest, dialect, negotiated };
+    return { ...rest, choice, negotiated };
+  }
+
+  #within<T>(asked: string, exchange: (options: CallOptions) => Promise<T>): Promise<T> {
+    const { label, deadlines } = this.#options;
+    return within({ label, asked, ms: deadlines.connect, signal: this.#closing.signal }, exchange);
   }
 }
 

@@ -72,7 +72,7 @@ function wouldBlock(request: PageRequest, why: string): Fault {
 }
 
 function what(request: PageRequest): string {
-  return request.kind === 'connect' || request.kind === 'list' ? 'its listing' : request.uri;
+  return 'uri' in request ? request.uri : 'its listing';
 }
 
 /** Why a server's connection lives in this thread, where it is not told otherwise. */

@@ -1,11 +1,22 @@
 import type { Expected } from '../content/verify.ts';
-import type { DirectoryChild, Listing } from '../protocol/dialect.ts';
+import type { DirectoryChild, Listing, ResourceTemplate, Spoken } from '../protocol/dialect.ts';
+import type { ResourceListing } from '../protocol/resources.ts';
+import type { Completion, CompletionQuestion } from '../protocol/templates.ts';
 
 /** What may be missing: one small, serialisable question to one server (SEC-4). */
 export type PageRequest =
   | { readonly kind: 'connect'; readonly label: string }
   | { readonly kind: 'list'; readonly label: string }
   | { readonly kind: 'get'; readonly label: string; readonly uri: string }
+  | { readonly kind: 'resources'; readonly label: string }
+  | { readonly kind: 'templates'; readonly label: string }
+  | {
+      readonly kind: 'complete';
+      readonly label: string;
+      /** The template. */
+      readonly uri: string;
+      readonly question: CompletionQuestion;
+    }
   | { readonly kind: 'directory'; readonly label: string; readonly uri: string }
   | { readonly kind: 'blob'; readonly label: string; readonly uri: string; readonly expected?: Expected };
 
@@ -13,19 +24,19 @@ export type PageRequest =
 export function keyOf(request: PageRequest): string {
   const uri = 'uri' in request ? request.uri : '';
   const digest = request.kind === 'blob' ? (request.expected?.digest ?? '') : '';
-  return `${request.kind} ${request.label} ${digest} ${uri}`;
+  const question = request.kind === 'complete' ? JSON.stringify(request.question) : '';
+  return `${request.kind} ${request.label} ${digest} ${uri}${question}`;
 }
 
-/** What was negotiated with a server. */
-export interface Negotiated {
+/** What was negotiated with a server; without a dialect when it speaks of skills in no way known here. */
+export interface Negotiated extends Partial<Spoken> {
   /** Absent where the client does not tell (SDK 1.x). */
   readonly protocolVersion?: string;
   /** The server's name for itself; shown, never used as a label (MAP-5). */
   readonly serverInfo?: { readonly name: string; readonly version: string };
   readonly instructions?: string;
-  /** Absent when the server speaks of skills in no way known here. */
-  readonly dialect?: string;
-  readonly directoryRead: boolean;
+  /** Whether the server offers values for the variables of its templates. */
+  readonly completes: boolean;
   /** Milliseconds that connecting took. */
   readonly tookMs: number;
 }
@@ -35,6 +46,9 @@ export interface PageReply {
   readonly connect: Negotiated;
   readonly list: Listing;
   readonly get: unknown;
+  readonly resources: ResourceListing;
+  readonly templates: readonly ResourceTemplate[];
+  readonly complete: Completion;
   readonly directory: readonly DirectoryChild[] | undefined;
   /** Bytes that were checked against what was expected, where something was. */
   readonly blob: Uint8Array | undefined;

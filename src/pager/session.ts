@@ -1,7 +1,9 @@
 import { Fault, isFault } from '../base/fault.ts';
 import { bytesOf, VerificationError, verifyBytes } from '../content/verify.ts';
 import type { CallOptions } from '../protocol/client.ts';
-import type { Dialect } from '../protocol/dialect.ts';
+import type { DialectChoice } from '../protocol/dialect-choice.ts';
+import { walkResources } from '../protocol/resources.ts';
+import { complete, listTemplates } from '../protocol/templates.ts';
 import { busyFor, isCut, isLostSession } from '../protocol/wire-errors.ts';
 import { Backoff } from './backoff.ts';
 import { ChangeNotices } from './change-notices.ts';
@@ -45,29 +47,46 @@ export class Session {
     if (request.kind !== 'connect' && request.kind !== 'list') this.#backoff.check();
     const open = await this.#opened();
     signal.throwIfAborted();
-    if (request.kind === 'connect') return open.negotiated;
-    if (open.dialect === undefined) return request.kind === 'list' ? { entries: [] } : undefined;
+    const { choice } = open;
     const { deadlines } = this.#options;
     switch (request.kind) {
+      case 'connect':
+        return { ...open.negotiated, ...choice.spoken };
       case 'list':
         return this.#notices.during(() =>
-          this.#ask(deadlines.list, 'skills/list', signal, (dialect, options) => dialect.list(options)),
+          this.#ask(deadlines.list, listingWith(choice), signal, (choice, options) => choice.list(options)),
+        );
+      case 'resources':
+        return this.#ask(deadlines.list, 'resources/list', signal, ({ client }, options) =>
+          walkResources(client, options),
+        );
+      case 'templates':
+        return this.#ask(deadlines.list, 'resources/templates/list', signal, ({ client }, options) =>
+          listTemplates(client, options),
+        );
+      case 'complete':
+        return this.#ask(deadlines.request, `completion/complete ${request.uri}`, signal, ({ client }, options) =>
+          complete(client, request.question, options),
         );
       case 'get':
-        return this.#ask(deadlines.request, `skills/get ${request.uri}`, signal, (dialect, options) =>
-          dialect.get(request.uri, options),
+        return this.#ask(deadlines.request, `skills/get ${request.uri}`, signal, async ({ current }, options) =>
+          current?.get(request.uri, options),
         );
       case 'directory':
         return this.#ask(
           deadlines.request,
           `resources/directory/read ${request.uri}`,
           signal,
-          async (dialect, options) => dialect.readDirectory?.(request.uri, options),
+          async ({ current }, options) =>
+            (current?.readDirectory ?? current?.findChildren)?.call(current, request.uri, options),
         );
       case 'blob': {
         const { uri, expected } = request;
-        const result = await this.#ask(deadlines.request, `resources/read ${uri}`, signal, (dialect, options) =>
-          dialect.read(uri, options),
+        const result = await this.#ask(
+          deadlines.request,
+          `resources/read ${uri}`,
+          signal,
+          async ({ current }, options) => current?.read(uri, options),
         );
         return result === undefined ? undefined : this.#verified(result, uri, expected);
       }
@@ -93,14 +112,14 @@ export class Session {
     ms: number,
     asked: string,
     signal: AbortSignal,
-    exchange: (dialect: Dialect, options: CallOptions) => Promise<T>,
-  ): Promise<T | undefined> {
+    exchange: (choice: DialectChoice, options: CallOptions) => Promise<T>,
+  ): Promise<T> {
     const { label, place } = this.#options;
     return place(async () => {
       const since = performance.now();
       try {
         const answer = await within({ label, asked, ms, signal }, (options, left) =>
-          this.#persist(options, left, (dialect) => exchange(dialect, options)),
+          this.#persist(options, left, (choice) => exchange(choice, options)),
         );
         this.#backoff.worked();
         return answer;
@@ -115,14 +134,13 @@ export class Session {
   async #persist<T>(
     { signal }: CallOptions,
     left: () => number,
-    exchange: (dialect: Dialect) => Promise<T>,
-  ): Promise<T | undefined> {
+    exchange: (choice: DialectChoice) => Promise<T>,
+  ): Promise<T> {
     const tried = new Set<Remedy>();
     for (;;) {
       const open = await this.#connector.open();
-      if (open.dialect === undefined) return undefined;
       try {
-        return await exchange(open.dialect);
+        return await exchange(open.choice);
       } catch (thrown) {
         const error = (isCut(thrown) ? open.brokenBy() : undefined) ?? thrown;
         const remedy = remedyFor(error, open, left());
@@ -150,6 +168,10 @@ export class Session {
     if (error.code === 'EHOSTUNREACH' || error.code === 'ETIMEDOUT') this.#backoff.failed(error, since);
     else this.#backoff.worked();
   }
+}
+
+function listingWith({ current }: DialectChoice): string {
+  return current === undefined || current.name === 'skills' ? 'skills/list' : `listing (${current.name})`;
 }
 
 type Remedy = 'wait' | 'new connection' | 'new session';

@@ -43,6 +43,30 @@ export function isAbsence(error: unknown): boolean {
   return error instanceof Error && ABSENT.has((error as { code?: unknown }).code);
 }
 
+/** Whether the server does not have the method that was called. */
+export function isUnknownMethod(error: unknown): boolean {
+  return error instanceof Error && fieldsOf(error).code === -32601;
+}
+
+/**
+ * Whether the server said of something it never promised that it does not have it. Servers on older Python SDKs have no
+ * code for that: they answer 0, as for everything, and tell it in words.
+ */
+export function isUnknownResource(error: unknown): boolean {
+  if (isAbsence(error)) return true;
+  return error instanceof Error && fieldsOf(error).code === 0 && /unknown resource|not found/i.test(error.message);
+}
+
+/** Whether a server answered, if with an error or with nonsense; else the answer never came. */
+export function isAnswer(error: unknown): boolean {
+  if (error instanceof MalformedResult) return true;
+  const { code } = fieldsOf(error);
+  // -32000 and -32001 are how SDK 1.x tells of a closed connection and of a timeout.
+  return error instanceof Error && Number.isInteger(code) && (code as number) <= 0 && !NO_ANSWER.has(code);
+}
+
+const NO_ANSWER: ReadonlySet<unknown> = new Set([-32000, -32001]);
+
 /** The fault a failed request is reported as, naming the server and what was asked of it. */
 export function faultOf(error: unknown, server: string, asked: string): Fault {
   if (isFault(error)) return error;

@@ -4,6 +4,7 @@ import { type McpServer, ProtocolError, ProtocolErrorCode, type Resource } from 
 import { type SkillReadResult, type SkillSource, SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
 import type { SkillLimits } from '../catalog/types.ts';
 import { isUriProblem, skillRootOf } from '../catalog/uri.ts';
+import { publishIndex } from './draft-index.ts';
 import { mimeTypeOf } from './mime-types.ts';
 import { digestOf, distrust, isCurrent, type ScanOptions, type Snapshot, scan } from './scan.ts';
 import { reasonOf, type ScanWarning } from './walk.ts';
@@ -17,6 +18,11 @@ export interface ServeOptions {
   readonly pageSize?: number;
   /** Milliseconds for which clients need not ask again (LST-3). Default 0. */
   readonly ttlMs?: number;
+  /**
+   * Whether hosts of the specification's earlier draft find the skills, too: by `skill://index.json`, and every file among
+   * the resources (SRV-4). Default `false`.
+   */
+  readonly draft?: boolean;
   /** Told of every skill that is left out, and of what is odd. Default: standard error. */
   readonly onWarning?: (warning: ScanWarning) => void;
 }
@@ -38,16 +44,18 @@ export class SkillDirectory {
   readonly #extension: SkillsExtension;
   readonly #options: ScanOptions;
   readonly #pageSize: number;
+  readonly #draft: boolean;
   readonly #warn: (warning: ScanWarning) => void;
   readonly #listeners = new Set<() => void>();
   #snapshot: Snapshot;
   #idle: Promise<void> = Promise.resolve();
   #next: Promise<Snapshot> | undefined;
 
-  private constructor(options: ScanOptions, snapshot: Snapshot, { pageSize, ttlMs, onWarning }: ServeOptions) {
+  private constructor(options: ScanOptions, snapshot: Snapshot, { pageSize, ttlMs, draft, onWarning }: ServeOptions) {
     this.#options = options;
     this.#snapshot = snapshot;
     this.#pageSize = pageSize ?? 100;
+    this.#draft = draft ?? false;
     this.#warn = onWarning ?? (({ path, message }) => void process.stderr.write(`skillfs: ${path}: ${message}\n`));
     for (const warning of snapshot.warnings) this.#warn(warning);
     this.source = {
@@ -55,7 +63,10 @@ export class SkillDirectory {
       get: (uri) => this.#get(uri),
       read: (uri) => this.#read(uri),
       readDirectory: async (uri) => childrenOf(await this.#scan(), uri),
-      listResources: async () => (await this.#scan()).skills.map(resourceOf),
+      listResources: async () => {
+        const current = await this.#scan();
+        return this.#draft ? filesOf(current) : current.skills.map(resourceOf);
+      },
     };
     this.#extension = new SkillsExtension({
       source: this.source,
@@ -86,6 +97,7 @@ export class SkillDirectory {
    */
   attach(server: McpServer): void {
     this.#extension.attach(server);
+    if (this.#draft) publishIndex(server, async () => (await this.#scan()).skills);
     const off = this.onChange(() => {
       if (server.isConnected()) server.server.sendResourceListChanged().catch(ignore);
     });
@@ -196,6 +208,21 @@ function resultOf(uri: string, bytes: Uint8Array): SkillReadResult {
 /** SRV-2 */
 function resourceOf({ uri, frontmatter }: Skill): Resource {
   return { uri, name: frontmatter.name, description: frontmatter.description, mimeType: 'text/markdown' };
+}
+
+/** Every file that is served, for hosts that look for them among the resources. */
+function filesOf({ skills, files }: Snapshot): Resource[] {
+  const skillMds = skills.map(resourceOf);
+  const known = new Set(skillMds.map(({ uri }) => uri));
+  const others = [...files.values()].filter(({ uri }) => !known.has(uri));
+  return [
+    ...skillMds,
+    ...others.map(({ uri, size }): Resource => {
+      const mimeType = mimeTypeOf(uri);
+      const name = decodeURIComponent(uri.slice(uri.lastIndexOf('/') + 1));
+      return { uri, name, size, ...(mimeType !== undefined && { mimeType }) };
+    }),
+  ];
 }
 
 function childrenOf({ files }: Snapshot, uri: string): { resources: Resource[] } | undefined {

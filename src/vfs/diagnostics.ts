@@ -9,6 +9,8 @@ export type DiagnosticCode =
   /** A listing failed; the last good one, if any, stays in use and is stale. */
   | 'list-failed'
   | 'unreachable'
+  /** How a server speaks of skills is not what it declares, or not all of it is understood. */
+  | 'dialect'
   /** The server does not speak of skills. */
   | 'no-skills'
   /** An entry changed on the server since it was listed. */

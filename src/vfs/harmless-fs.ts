@@ -77,7 +77,8 @@ export class HarmlessFs implements SkillSource {
     } catch (error) {
       const node = this.#server.peek(path);
       if (node === undefined) throw harmless(error);
-      if (node.kind === 'directory' || node.uri !== node.skill.entry.uri || !isFailure(error)) throw error;
+      const isSkillMd = node.kind === 'file' && path === `${node.skill.entry.root}/SKILL.md`;
+      if (!isSkillMd || !isFailure(error)) throw error;
       throw this.#hide(node.skill, error);
     }
   }

@@ -6,6 +6,8 @@ export interface Stat {
   /** Stable and unique while mounted, never reused. */
   readonly ino: number;
   readonly size: number;
+  /** Set where nobody said how large the file is and it was not read yet: `size` is 0 then, and `read` tells. */
+  readonly sizeUnknown?: true;
   readonly mtimeMs: number;
   /** What a disk knows besides; absent for what servers publish. */
   readonly disk?: DiskStat;

@@ -2,8 +2,9 @@ import { Fault, isFault } from '../base/fault.ts';
 import { INSTRUCTION_URIS, RETRY_AFTER_MOST } from '../base/limits.ts';
 import type { Op } from '../base/op.ts';
 import { type TreeDiff, treeDiff } from '../catalog/diff.ts';
-import { checkEntry } from '../catalog/entry.ts';
+import { checkEntry, type EntryOptions } from '../catalog/entry.ts';
 import { checkListing } from '../catalog/listing.ts';
+import { type PathTemplate, parseTemplate } from '../catalog/template.ts';
 import { type SkillNode, SkillTree, withoutConflicts } from '../catalog/tree.ts';
 import type { Refusal, SkillEntry, SkillLimits } from '../catalog/types.ts';
 import { fromTreePath, isUriProblem, skillRootOf } from '../catalog/uri.ts';
@@ -14,7 +15,11 @@ export interface ServerOptions {
   readonly label: string;
   readonly limits: SkillLimits;
   /** Whether skills without manifest are shown at all (VER-5). */
-  readonly dynamic: 'allow' | 'decline';
+  readonly dynamic: 'allow' | 'deny';
+  /** Whether skills that the server's instructions name are confirmed with it (GET-3). */
+  readonly instructions: boolean;
+  /** Whether what a server has among its resources beside skills is mounted too. */
+  readonly resources: boolean;
   /** Milliseconds a failed connection or listing is not tried again by an access; doubled with each failure in a row. */
   readonly retryAfter: number;
   /** Milliseconds `skills/get` is not asked again for what the server did not have. */
@@ -27,6 +32,9 @@ export interface ServerOptions {
   readonly replaced: (before: SkillTree | undefined, after: SkillTree) => void;
 }
 
+/** The directory of resources that are no skills, below a server's own. */
+export const RESOURCES = '@resources';
+
 /** What is known of one server. Every field is replaced, never changed in place. */
 export class ServerState {
   readonly options: ServerOptions;
@@ -38,6 +46,10 @@ export class ServerState {
   partial: string | undefined;
   /** Whether the tree is older than a refresh that failed. */
   stale = false;
+  /** The templates of the listing that stand for paths (DRAFT-3). */
+  templates: readonly PathTemplate[] = [];
+  /** All templates of the listing, as the server has them. */
+  listedTemplates: PageReply['templates'] = [];
   lastError: Fault | undefined;
   /** When the listing was last asked for with success, milliseconds since the epoch. */
   listedAt: number | undefined;
@@ -175,8 +187,8 @@ export class ServerState {
    * @returns the refusal, where the entry cannot be used
    */
   examine(value: unknown, root: string): SkillEntry | Refusal {
-    const { limits, dynamic } = this.options;
-    const checked = checkEntry(value, limits, { dynamic });
+    const { limits } = this.options;
+    const checked = checkEntry(value, limits, this.#checks());
     if ('refusal' in checked) return this.#refuse(checked.refusal);
     const { entry } = checked;
     if (entry.root === root) return entry;
@@ -220,9 +232,12 @@ export class ServerState {
   }
 
   #apply(listing: PageReply['list']): void {
-    const { now, limits, dynamic, report } = this.options;
+    const { now, limits, report } = this.options;
     const previous = this.tree;
-    const { entries, refusals, warnings } = checkListing(listing.entries, limits, { dynamic });
+    if (listing.spoken !== undefined && this.negotiated !== undefined) {
+      this.negotiated = { ...this.negotiated, ...listing.spoken };
+    }
+    const { entries, refusals, warnings } = checkListing(listing.entries, limits, this.#checks());
     const listed = new Set(entries.map((entry) => entry.root));
     const renew = this.#changed;
     this.#changed = false;
@@ -237,6 +252,8 @@ export class ServerState {
     this.partial = listing.partial;
     this.hints = hintsOf(listing);
     this.#failures = 0;
+    this.templates = (listing.templates ?? []).flatMap(({ uriTemplate }) => parseTemplate(uriTemplate) ?? []);
+    this.listedTemplates = listing.templates ?? [];
     this.#expiresAt = listing.ttlMs !== undefined && listing.ttlMs > 0 ? now() + listing.ttlMs : undefined;
     this.listedAt = now();
     this.stale = false;
@@ -253,12 +270,19 @@ export class ServerState {
       });
     }
     for (const message of warnings) report({ severity: 'warning', code: 'warning', message });
+    for (const message of listing.notes ?? []) report({ severity: 'warning', code: 'dialect', message });
     if (listing.partial !== undefined) {
       report({ severity: 'warning', code: 'partial', message: `the listing is partial: ${listing.partial}` });
     }
     if (this.negotiated?.dialect === undefined) {
-      report({ severity: 'warning', code: 'no-skills', message: 'the server does not declare the Skills extension' });
+      const message = 'the server does not declare the Skills extension, nor serves skills in another way known here';
+      report({ severity: 'warning', code: 'no-skills', message });
     }
+  }
+
+  #checks(): EntryOptions {
+    const { dynamic, resources } = this.options;
+    return { dynamic, verbatim: this.negotiated?.verbatim ?? true, ...(resources && { taken: RESOURCES }) };
   }
 
   #refuse(refusal: Refusal): Refusal {
@@ -297,7 +321,7 @@ export class ServerState {
   /** SKILL.md URIs that the server's instructions name are confirmed with the server (GET-3). */
   *#confirmInstructions(): Op<void> {
     const { instructions, dialect } = this.negotiated ?? {};
-    if (instructions === undefined || dialect === undefined) return;
+    if (!this.options.instructions || instructions === undefined || dialect === undefined) return;
     const named = new Set(instructions.match(/[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s<>"'`)\]]+\/SKILL\.md/g) ?? []);
     for (const uri of [...named].slice(0, INSTRUCTION_URIS)) {
       const root = skillRootOf(uri);
@@ -320,6 +344,14 @@ function hintsOf({ ttlMs, cacheScope }: PageReply['list']): ServerState['hints']
   return { ...(ttlMs !== undefined && { ttlMs }), ...(cacheScope !== undefined && { cacheScope }) };
 }
 
+/** Every template that a server tells of: in its listing, and among its resources. Each once. */
+export function* templatesOf(state: ServerState): Op<PageReply['templates']> {
+  yield* state.current();
+  const others = yield* ask({ kind: 'templates', label: state.label });
+  const known = new Set(state.listedTemplates.map(({ uriTemplate }) => uriTemplate));
+  return [...state.listedTemplates, ...others.filter(({ uriTemplate }) => !known.has(uriTemplate))];
+}
+
 /** Yields one request and gives its answer the type it has. */
 export function* ask<K extends PageRequest['kind']>(request: Extract<PageRequest, { kind: K }>): Op<PageReply[K]> {
   return (yield request) as PageReply[K];
@@ -339,7 +371,9 @@ function nodeFor(
 
 /** Whether two entries say the same; the order of the files does not matter to anybody, but servers keep it. */
 export function sameEntry(a: SkillEntry, b: SkillEntry): boolean {
-  if (a.uri !== b.uri || JSON.stringify(a.frontmatter) !== JSON.stringify(b.frontmatter)) return false;
+  if (a.uri !== b.uri || a.source !== b.source) return false;
+  if (JSON.stringify(a.compared) !== JSON.stringify(b.compared)) return false;
+  if (JSON.stringify(a.frontmatter) !== JSON.stringify(b.frontmatter)) return false;
   if (a.resources === 'dynamic' || b.resources === 'dynamic') return a.resources === b.resources;
   const files = b.resources;
   return (

@@ -34,14 +34,14 @@ export class SkillContents {
    * @throws `Fault` EIO with a `VerificationError` as its cause when it is something else (VER-1, VER-4)
    */
   *read(file: FileNode): Op<Uint8Array> {
-    const { skill, listed, uri } = file;
+    const { skill, listed } = file;
     const key = this.#keyOf(file);
     let bytes = this.#store.get(key);
     // Another entry may list these bytes with another size.
     if (listed !== undefined && bytes?.byteLength !== listed.size) bytes = undefined;
     bytes ??= yield* this.#fetch(file);
     try {
-      if (uri === skill.entry.uri) this.#matchFrontmatter(skill.entry, bytes);
+      if (isSkillMd(file)) this.#matchFrontmatter(skill.entry, bytes);
     } catch (error) {
       this.#store.delete(key);
       throw error;
@@ -76,12 +76,13 @@ export class SkillContents {
     this.#store.put(dynamicKey(label, skill, uri), bytes);
   }
 
-  *#fetch({ skill, listed, uri }: FileNode): Op<Uint8Array> {
+  *#fetch(file: FileNode): Op<Uint8Array> {
+    const { skill, listed, uri } = file;
     const expected = listed && { expected: { size: listed.size, digest: listed.digest } };
     const bytes = yield* ask({ kind: 'blob', label: this.#state.label, uri, ...expected });
     if (bytes === undefined) {
       // Of what was never promised, the server may say at any time that it is not there.
-      if (listed === undefined && uri !== skill.entry.uri) throw new Fault('ENOENT');
+      if (listed === undefined && !isSkillMd(file)) throw new Fault('ENOENT');
       throw this.#unverified('gone', uri, `${uri} is listed, but the server does not have it`);
     }
     if (listed === undefined) this.keep(skill, uri, bytes);
@@ -97,7 +98,8 @@ export class SkillContents {
   #matchFrontmatter(entry: SkillEntry, bytes: Uint8Array): void {
     if (this.#matching.has(entry)) return;
     try {
-      const [difference] = frontmatterDifferences(entry.frontmatter, readFrontmatter(bytes));
+      const differences = frontmatterDifferences(entry.frontmatter, readFrontmatter(bytes));
+      const difference = differences.find(({ field }) => entry.compared?.includes(field) ?? true);
       if (difference !== undefined) {
         const { field, entry: listed, file } = difference;
         const message = `${entry.uri}: frontmatter field ${field} is ${show(file)} in the file and ${show(listed)} in the entry`;
@@ -118,6 +120,11 @@ export class SkillContents {
 
 function dynamicKey(label: string, skill: SkillNode, uri: string): string {
   return `${label}\ndynamic ${skill.since}\n${uri}`;
+}
+
+/** Whether a file is the SKILL.md that its skill is known by. */
+function isSkillMd({ skill, path }: FileNode): boolean {
+  return path === `${skill.entry.root}/SKILL.md`;
 }
 
 function show(value: unknown): string {

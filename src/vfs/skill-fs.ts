@@ -15,15 +15,20 @@ import { VerificationError } from '../content/verify.ts';
 import { DIRECTORY_SIZE } from './ancestors.ts';
 import type { InodeTable } from './inodes.ts';
 import type { Content, DirEntry, Stat } from './read-fs.ts';
-import { ask, type ServerState, sameEntry } from './server-state.ts';
+import { ResourceFs } from './resource-fs.ts';
+import { ask, RESOURCES, type ServerState, sameEntry } from './server-state.ts';
 import { SkillContents } from './skill-contents.ts';
 import type { SkillSource } from './skill-source.ts';
+import { TemplateChoices } from './template-choices.ts';
 
 /** Skills of one server as a file system. Paths are below the server's directory: `''`, `acme/billing/refunds/SKILL.md`. */
 export class SkillFs implements SkillSource {
   readonly state: ServerState;
   readonly #contents: SkillContents;
   readonly #inodes: InodeTable;
+  readonly #choices: TemplateChoices;
+  /** What is no skill, where that is mounted too. */
+  readonly #resources: ResourceFs | undefined;
   readonly #stats = new WeakMap<TreeNode, Stat>();
   /** Paths that `skills/get`, a read or a directory listing said are not there, and until when that is believed. */
   readonly #misses = new Map<string, number>();
@@ -36,9 +41,12 @@ export class SkillFs implements SkillSource {
     this.state = state;
     this.#contents = new SkillContents(state, store);
     this.#inodes = inodes;
+    this.#choices = new TemplateChoices(state);
+    this.#resources = state.options.resources ? new ResourceFs(state, store, inodes) : undefined;
   }
 
   stat(path: string): Op<Stat> {
+    if (this.#resources?.owns(path)) return this.#resources.stat(path);
     const tree = this.state.settled;
     const absent = tree === undefined ? undefined : this.#absentIn(tree).get(path);
     if (absent !== undefined) throw absent;
@@ -51,17 +59,32 @@ export class SkillFs implements SkillSource {
     return this.#statOf(yield* this.#lookup(path));
   }
 
-  *readdir(path: string): Op<readonly DirEntry[]> {
-    const node = yield* this.#lookup(path);
+  readdir(path: string): Op<readonly DirEntry[]> {
+    return this.#resources?.owns(path) ? this.#resources.readdir(path) : this.#readdir(path);
+  }
+
+  *#readdir(path: string): Op<readonly DirEntry[]> {
+    let node = yield* this.#lookup(path);
+    if (node.kind === 'directory' && node.skill === undefined && this.#choices.skillMdAt(path) !== undefined) {
+      node = yield* this.#lookupUnlisted(this.state.tree as SkillTree, path);
+    }
     if (node.kind === 'file') throw new Fault('ENOTDIR');
-    const { listFault, partial, tree } = this.state;
+    const { listFault, partial } = this.state;
+    const tree = this.state.tree as SkillTree;
     if (node.skill === undefined && listFault !== undefined) throw listFault;
     const asks = node.skill === undefined ? partial !== undefined : !node.complete;
     if (asks) yield* this.#learnChildren(node);
-    return (tree as SkillTree).list(node).map(({ name, node: { kind } }) => ({ name, kind }));
+    if (node.skill === undefined) yield* this.#choices.learnInto(tree, node);
+    const entries = tree.list(node).map(({ name, node: { kind } }): DirEntry => ({ name, kind }));
+    if (path !== '' || this.#resources === undefined) return entries;
+    return [...entries, { name: RESOURCES, kind: 'directory' as const }].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  *read(path: string): Op<Content> {
+  read(path: string): Op<Content> {
+    return this.#resources?.owns(path) ? this.#resources.read(path) : this.#read(path);
+  }
+
+  *#read(path: string): Op<Content> {
     const node = yield* this.#lookup(path);
     if (node.kind === 'directory') throw new Fault('EISDIR');
     return yield* this.#content(node, path, true);
@@ -73,6 +96,12 @@ export class SkillFs implements SkillSource {
 
   hides(): boolean {
     return false;
+  }
+
+  /** The URI of a path, where it is known. */
+  uriAt(path: string): string | undefined {
+    if (this.#resources?.owns(path)) return this.#resources.uriAt(path);
+    return this.peek(path)?.uri ?? fromTreePath(path);
   }
 
   /** What is known of a path without asking anybody. */
@@ -100,9 +129,15 @@ export class SkillFs implements SkillSource {
   *#lookupUnlisted(tree: SkillTree, path: string): Op<TreeNode> {
     const root = path.endsWith('/SKILL.md') ? path.slice(0, -'/SKILL.md'.length) : path;
     const uri = fromTreePath(root);
+    if (this.#choices.isAbove(path)) {
+      tree.learn(path, { uri: uri ?? path, kind: 'directory' }, Math.trunc(this.state.options.now()));
+      const { node } = tree.lookup(path);
+      if (node !== undefined) return node;
+    }
     if (uri === undefined || this.state.negotiated?.dialect === undefined) throw this.#absent();
     if (!isSkillName(root.slice(root.lastIndexOf('/') + 1)) || this.#missing(root)) throw this.#absent();
-    const value = yield* ask({ kind: 'get', label: this.state.label, uri: `${uri}/SKILL.md` });
+    const skillMd = this.#choices.skillMdAt(root) ?? `${uri}/SKILL.md`;
+    const value = yield* ask({ kind: 'get', label: this.state.label, uri: skillMd });
     if (value === undefined) {
       this.#miss(root);
       throw this.#absent();
@@ -134,14 +169,16 @@ export class SkillFs implements SkillSource {
 
   /** A path inside a dynamic skill: its directories tell, where the server shows them; else only reading does. */
   *#lookupDynamic(tree: SkillTree, nearest: DirNode, skill: SkillNode, path: string): Op<TreeNode> {
-    if (this.state.negotiated?.directoryRead === true) {
-      let dir = nearest;
-      while (yield* this.#learnChildren(dir)) {
-        const found = tree.lookup(path);
-        if (found.node !== undefined) return found.node;
-        if (found.nearest.kind === 'file') throw new Fault('ENOTDIR');
-        dir = found.nearest;
-      }
+    const { directoryRead, findsChildren } = this.state.negotiated ?? {};
+    let dir = nearest;
+    while (yield* this.#learnChildren(dir)) {
+      const found = tree.lookup(path);
+      if (found.node !== undefined) return found.node;
+      if (found.nearest.kind === 'file') throw new Fault('ENOTDIR');
+      dir = found.nearest;
+    }
+    // Directories prove absence; what else the server lists of its resources does not (DRAFT-2).
+    if (directoryRead === true && findsChildren !== true) {
       this.#miss(path);
       throw this.#absent();
     }
@@ -162,7 +199,9 @@ export class SkillFs implements SkillSource {
     const asked = this.#listed.get(tree) ?? new Set();
     this.#listed.set(tree, asked);
     const uri = dir.uri ?? fromTreePath(dir.path);
-    if (this.state.negotiated?.directoryRead !== true || uri === undefined || asked.has(dir.path)) return false;
+    const { directoryRead, findsChildren } = this.state.negotiated ?? {};
+    const answers = directoryRead === true || findsChildren === true;
+    if (!answers || uri === undefined || asked.has(dir.path)) return false;
     const children = yield* ask({ kind: 'directory', label: this.state.label, uri });
     asked.add(dir.path);
     for (const child of children ?? []) {
@@ -230,7 +269,13 @@ export class SkillFs implements SkillSource {
     }
     const seen = node.listed ?? this.#contents.fetched(node);
     const { ino, mtimeMs } = this.#inodes.intern(key, seen?.digest ?? '', node.skill.since);
-    const stat: Stat = { kind: 'file', ino, size: seen?.size ?? 0, mtimeMs };
+    const stat: Stat = {
+      kind: 'file',
+      ino,
+      size: seen?.size ?? 0,
+      mtimeMs,
+      ...(seen === undefined && { sizeUnknown: true }),
+    };
     if (node.listed !== undefined) this.#stats.set(node, stat);
     return stat;
   }
@@ -263,7 +308,7 @@ export class SkillFs implements SkillSource {
   }
 
   #refused({ reason, message, uri }: Refusal): Fault {
-    const code = reason === 'over-limit' ? 'EFBIG' : reason === 'dynamic-declined' ? 'EACCES' : 'EIO';
+    const code = reason === 'over-limit' ? 'EFBIG' : reason === 'dynamic-denied' ? 'EACCES' : 'EIO';
     const detail = `server "${this.state.label}": the skill ${uri} was refused (${reason}): ${message}`;
     return new Fault(code, { detail });
   }

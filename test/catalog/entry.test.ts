@@ -73,12 +73,12 @@ describe('checkEntry', () => {
     expect(accepted(skill({ uri })).entry).toMatchObject({ uri, root: 'acme/refunds' });
   });
 
-  it('ENT-2: a dynamic skill has no files ahead of reading, and can be declined', () => {
+  it('ENT-2: a dynamic skill has no files ahead of reading, and can be denied', () => {
     const value = skill({ resources: 'dynamic' });
     expect(accepted(value).entry).toMatchObject({ resources: 'dynamic', bytes: 0 });
-    const declined = checkEntry(value, LIMITS, { dynamic: 'decline' });
-    expect(declined).toMatchObject({ refusal: { uri: value['uri'], reason: 'dynamic-declined' } });
-    expect(checkEntry(skill(), LIMITS, { dynamic: 'decline' })).toHaveProperty('entry');
+    const denied = checkEntry(value, LIMITS, { dynamic: 'deny' });
+    expect(denied).toMatchObject({ refusal: { uri: value['uri'], reason: 'dynamic-denied' } });
+    expect(checkEntry(skill(), LIMITS, { dynamic: 'deny' })).toHaveProperty('entry');
   });
 
   it('ENT-3, ENT-4: files below, of nested skills too, are inside however the root is spelled', () => {

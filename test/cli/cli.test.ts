@@ -135,7 +135,7 @@ test('a label in two files costs a line on standard error and nothing else; a di
   expect(skillfs(['ls', '--verbose'], { cwd }).stderr).toContain('server "off": is disabled there');
 });
 
-test('VER-5: dynamic skills are marked as unverified, and can be declined', () => {
+test('VER-5: dynamic skills are marked as unverified, and can be denied', () => {
   expect(skillfs(['tree', 'dyn', ...dynamic]).stdout).toMatch(/SKILL\.md {2}\(dynamic, unverified\)$/m);
   expect(skillfs(['skills', ...dynamic]).stdout).toContain('dyn  (dyn, dynamic, unverified)');
   expect(skillfs(['stat', 'dyn/dyn/SKILL.md', ...dynamic]).stdout).toMatch(/^content +dynamic$/m);
@@ -143,9 +143,9 @@ test('VER-5: dynamic skills are marked as unverified, and can be declined', () =
     status: 0,
     stdout: '0 files verified, 1 of dynamic skills read but not verifiable, 0 failed, 0 entries refused\n',
   });
-  const declined = skillfs(['verify', '--dynamic', 'decline', ...dynamic]);
-  expect(declined.status).toBe(1);
-  expect(declined.stdout).toMatch(/^REFUSED dyn {2}skill:\/\/dyn\/SKILL\.md {2}dynamic-declined$/m);
+  const denied = skillfs(['verify', '--dynamic', 'deny', ...dynamic]);
+  expect(denied.status).toBe(1);
+  expect(denied.stdout).toMatch(/^REFUSED dyn {2}skill:\/\/dyn\/SKILL\.md {2}dynamic-denied$/m);
 });
 
 test('SEC-1: nothing a server says is obeyed by a terminal, or passes for a line of ours', () => {

@@ -140,13 +140,20 @@ test('GET-3: URIs that the instructions name are confirmed with the server', asy
   ]);
 });
 
+test('GET-3: the instructions are left alone where the option says so', async () => {
+  const script = { ...server(), instructions: 'Start with skill://acme/hidden/SKILL.md.' };
+  const { mount, requests } = await mountScript(script, { instructions: false });
+  await mount.ready();
+  expect(requests).toEqual(['skills/list']);
+});
+
 test('NEG-1: a server that does not declare the extension is never asked for skills', async () => {
   const { mount, requests, diagnostics } = await mountScript({ ...server(), capability: null });
   const [status] = await mount.ready();
   expect(status).toMatchObject({ state: 'ready', skills: 0 });
   expect(status?.dialect).toBeUndefined();
   expect(await rejection(mount.promises.readFile('/mcp/s/acme/hidden/SKILL.md'))).toMatchObject({ code: 'ENOENT' });
-  expect(requests).toEqual([]);
+  expect(requests.filter((request) => request.startsWith('skills/'))).toEqual([]);
   expect(diagnostics.map(({ code }) => code)).toEqual(['no-skills']);
 });
 
@@ -202,10 +209,10 @@ test('ERR-1: a file of a dynamic skill that was there and is gone is absent, and
   expect(await mount.promises.readFile('/mcp/s/live/SKILL.md', 'utf8')).toContain('About live');
 });
 
-test('VER-5: dynamic skills can be declined', async () => {
-  const { mount } = await mountScript({ skills: [dynamic, listed] }, { dynamic: 'decline' });
+test('VER-5: dynamic skills can be denied', async () => {
+  const { mount } = await mountScript({ skills: [dynamic, listed] }, { dynamic: 'deny' });
   const [status] = await mount.ready();
-  expect(status?.refused).toMatchObject([{ uri: dynamic.entry.uri, reason: 'dynamic-declined' }]);
+  expect(status?.refused).toMatchObject([{ uri: dynamic.entry.uri, reason: 'dynamic-denied' }]);
   expect(await mount.promises.readdir('/mcp/s')).toEqual(['listed']);
 });
 

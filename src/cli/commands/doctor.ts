@@ -44,7 +44,7 @@ function report(server: ServerStatus): void {
     row(
       'skills',
       dialect === undefined
-        ? 'does not declare the Skills extension'
+        ? 'none: it does not declare the Skills extension, nor serves skills in another way known here'
         : `dialect "${dialect}", directory reads ${server.directoryRead ? 'declared' : 'not declared'}`,
     );
     row(

@@ -35,7 +35,7 @@ async function run(paths: readonly string[], options: LsOptions): Promise<void> 
     for (const [index, argument] of wanted.entries()) {
       const path = pathOf(argument);
       try {
-        const listed = await list(mount.promises, path, options.recursive === true);
+        const listed = await list(mount.promises, path, options);
         if (options.json === true) all.push(...listed);
         else print(path, listed, options, wanted.length > 1, index > 0);
       } catch (error) {
@@ -47,17 +47,18 @@ async function run(paths: readonly string[], options: LsOptions): Promise<void> 
   });
 }
 
-async function list(promises: Mount['promises'], path: string, recursive: boolean): Promise<Listed[]> {
+async function list(promises: Mount['promises'], path: string, options: LsOptions): Promise<Listed[]> {
+  const { recursive = false, long = false, json = false } = options;
   if (!(await promises.stat(path)).isDirectory()) return [await describeEntry(promises, path, posix.basename(path))];
   const listed: Listed[] = [];
   const entries: Dirent[] = await promises.readdir(path, { withFileTypes: true });
   for (const entry of entries) {
     const child = posix.join(path, entry.name);
-    const own = await describeEntry(promises, child, entry.name);
-    listed.push(own);
-    if (!recursive || own.kind === 'file') continue;
     try {
-      listed.push(...(await list(promises, child, true)));
+      // Names and kinds are known from listing; the size of a file may have to be fetched.
+      const own = long || json ? await describeEntry(promises, child, entry.name) : named(child, entry);
+      listed.push(own);
+      if (recursive && own.kind === 'directory') listed.push(...(await list(promises, child, options)));
     } catch (error) {
       // One server that is down does not hide the others.
       process.exitCode = EXIT.failed;
@@ -65,6 +66,11 @@ async function list(promises: Mount['promises'], path: string, recursive: boolea
     }
   }
   return listed;
+}
+
+function named(path: string, entry: Dirent): Listed {
+  const kind = entry.isDirectory() ? 'directory' : 'file';
+  return { path, name: entry.name, kind, size: 0, mtime: '' };
 }
 
 async function describeEntry(promises: Mount['promises'], path: string, name: string): Promise<Listed> {

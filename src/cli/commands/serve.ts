@@ -7,6 +7,7 @@ interface ServeOptions {
   readonly http?: string | true;
   readonly host: string;
   readonly prefix?: string;
+  readonly draft?: boolean;
 }
 
 export function register(program: Command): void {
@@ -17,11 +18,12 @@ export function register(program: Command): void {
     .option('--http [port]', 'over HTTP instead, at /mcp; without a port, on a free one')
     .option('--host <address>', 'the loopback address to listen on', '127.0.0.1')
     .option('--prefix <path>', 'an organisational prefix of every skill path')
+    .option('--draft', 'let hosts of the earlier draft find the skills too, by skill://index.json')
     .action(run);
 }
 
-async function run(directory: string, { http, host, prefix }: ServeOptions): Promise<void> {
-  const options = prefix === undefined ? {} : { prefix };
+async function run(directory: string, { http, host, prefix, draft }: ServeOptions): Promise<void> {
+  const options = { ...(prefix !== undefined && { prefix }), ...(draft !== undefined && { draft }) };
   const server =
     http === undefined
       ? await serveStdio(directory, options)

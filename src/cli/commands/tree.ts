@@ -52,7 +52,8 @@ export async function printTree(
     if (entry.name === 'SKILL.md') counts.skills++;
     counts[directory ? 'directories' : 'files']++;
     // VER-5: unverified content is marked wherever it shows.
-    const mark = entry.name === 'SKILL.md' && contentAt(child) === 'dynamic' ? '  (dynamic, unverified)' : '';
+    const marked = entry.name === 'SKILL.md' || entry.name === '@resources';
+    const mark = marked && contentAt(child) === 'dynamic' ? '  (dynamic, unverified)' : '';
     out(`${indent}${last ? '└── ' : '├── '}${printable(entry.name)}${directory ? '/' : ''}${mark}`);
     if (directory) await printTree(mount, child, `${indent}${last ? '    ' : '│   '}`, counts, contentAt);
   }

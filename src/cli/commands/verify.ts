@@ -7,6 +7,7 @@ import { type SessionOptions, session, withServers } from '../session.ts';
 
 interface VerifyOptions extends SessionOptions {
   readonly json?: boolean;
+  readonly directories?: boolean;
 }
 
 interface Failure {
@@ -23,6 +24,7 @@ export function register(program: Command): void {
       .description('Read everything below servers or paths, and check it against the manifests.')
       .argument('[label-or-path...]'),
   )
+    .option('--directories', 'compare the directories of servers that show them with the manifests, too')
     .option('--json', 'for programs')
     .action(run);
 }
@@ -48,14 +50,19 @@ async function run(wanted: readonly string[], options: VerifyOptions): Promise<v
     );
     bar.end();
     const refused = mount.status().flatMap(({ label, refused }) => refused.map((refusal) => ({ label, ...refusal })));
-    if (failures.length > 0 || refused.length > 0 || problems.length > 0) process.exitCode = EXIT.failed;
-    if (options.json === true) return outJson({ ...checked, failures, refused, configuration: problems });
+    const changed = options.directories === true ? await mount.compareDirectories() : [];
+    if (failures.length + refused.length + problems.length + changed.length > 0) process.exitCode = EXIT.failed;
+    if (options.json === true) return outJson({ ...checked, failures, refused, changed, configuration: problems });
     for (const failure of failures)
       out(
         `FAILED  ${printable(failure.path)}  ${failure.code}${failure.reason ? ` (${failure.reason})` : ''}\n        ${printable(failure.message)}`,
       );
     for (const { label, uri, reason, message } of refused) {
       out(`REFUSED ${printable(label)}  ${printable(uri ?? '(no uri)')}  ${reason}\n        ${printable(message)}`);
+    }
+    for (const { label, uri, unlisted, missing } of changed) {
+      const what = [...unlisted.map((path) => `+${path}`), ...missing.map((path) => `-${path}`)].join(' ');
+      out(`CHANGED ${printable(label)}  ${printable(uri)}  on the server; refresh\n        ${printable(what)}`);
     }
     const unverified =
       checked.unverified > 0 ? `, ${checked.unverified} of dynamic skills read but not verifiable` : '';

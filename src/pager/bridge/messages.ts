@@ -5,7 +5,10 @@ import type { PageRequest, PagerEvent } from '../port.ts';
 
 /** What the worker is started with. Only config crosses a thread: no client, no function. */
 export interface WorkerSetup {
-  readonly pager: Omit<HostPagerOptions, 'dialects' | 'processes'>;
+  readonly pager: Omit<HostPagerOptions, 'dialects' | 'processes'> & {
+    /** Whether skills are guessed among the resources of servers that say nothing of skills. */
+    readonly probe: boolean;
+  };
   readonly signals: SharedArrayBuffer;
   /** Requests whose caller sleeps until the answer is there. */
   readonly blocking: import('node:worker_threads').MessagePort;

@@ -1,6 +1,6 @@
 import { type MessagePort, type TransferListItem, workerData } from 'node:worker_threads';
 import { Fault, isFault } from '../../base/fault.ts';
-import { dialects } from '../../protocol/dialects/index.ts';
+import { dialectsTried } from '../../protocol/dialects/index.ts';
 import { hostPager } from '../host-pager.ts';
 import type { PageRequest } from '../port.ts';
 import {
@@ -21,7 +21,7 @@ const processes = new Map<number, number>();
 
 const pager = hostPager({
   ...options,
-  dialects,
+  dialects: dialectsTried(options.probe),
   processes: {
     started(pid) {
       for (let slot = SIGNAL.pids; slot < SIGNAL.pids + PID_SLOTS; slot++) {

@@ -1,5 +1,14 @@
 import type { DialectFactory } from '../dialect.ts';
+import { indexJsonDialect } from './index-json.ts';
+import { manifestDialect } from './manifest.ts';
+import { resourcesDialect } from './resources.ts';
 import { skillsDialect } from './skills.ts';
 
-/** The dialects that are tried, in order of preference. */
-export const dialects: readonly DialectFactory[] = [skillsDialect];
+/**
+ * The dialects that are tried, in order of preference: the first one that a server speaks is used.
+ *
+ * @param probe whether skills are also guessed among the resources of servers that say nothing of skills
+ */
+export function dialectsTried(probe: boolean): readonly DialectFactory[] {
+  return [skillsDialect, indexJsonDialect, manifestDialect, ...(probe ? [resourcesDialect] : [])];
+}

@@ -6,9 +6,10 @@ import {
   skillsCapabilityOf,
 } from '@modelcontextprotocol/core/ext/skills';
 import { DIRECTORY_LIMITS, LISTING_LIMITS } from '../../base/limits.ts';
+import { absentAsUndefined, record } from '../answers.ts';
 import { type CallOptions, call, type McpClient } from '../client.ts';
 import type { Dialect, DirectoryChild, Listing } from '../dialect.ts';
-import { isAbsence, MalformedResult } from '../wire-errors.ts';
+import { MalformedResult } from '../wire-errors.ts';
 import { walkPages } from './paging.ts';
 
 /** The final specification, on either protocol era; spoken only where the server declares it (NEG-1). */
@@ -17,6 +18,7 @@ export function skillsDialect(client: McpClient): Dialect | undefined {
   if (capability === undefined) return undefined;
   return {
     name: 'skills',
+    verbatim: true,
     list: (options) => list(client, options),
     get: (uri, options) => get(client, uri, options),
     read: (uri, options) => absentAsUndefined(call(client, 'resources/read', { uri }, options)),
@@ -83,18 +85,4 @@ async function readDirectory(
     if (typeof child?.['uri'] !== 'string') return [];
     return [{ uri: child['uri'], kind: child['mimeType'] === DIRECTORY_MIME_TYPE ? 'directory' : 'file' }];
   });
-}
-
-/** Turns "no such thing" into `undefined`; a failure stays one (ERR-1). */
-async function absentAsUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isAbsence(error)) return undefined;
-    throw error;
-  }
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
 }

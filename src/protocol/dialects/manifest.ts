@@ -1,0 +1,121 @@
+import { LISTING_REQUESTS } from '../../base/limits.ts';
+import { jsonOf, record } from '../answers.ts';
+import type { CallOptions, McpClient } from '../client.ts';
+import { type Dialect, type DialectFactory, type Listing, type MadeEntry, NO_DESCRIPTION } from '../dialect.ts';
+import { hasResources, type ResourceWalk, readResource } from '../resources.ts';
+import { MalformedResult } from '../wire-errors.ts';
+import { isReserved } from './reserved.ts';
+
+const SKILL_MD = '/SKILL.md';
+const MANIFEST = '/_manifest';
+
+/**
+ * Servers made with FastMCP before it spoke the extension: `skill://<name>/SKILL.md` among the resources, and beside it
+ * `skill://<name>/_manifest` with path, size and hash of every file. What is read is held against it (DRAFT-4).
+ */
+export const manifestDialect: DialectFactory = async (client, options, walk) => {
+  if (!hasResources(client)) return undefined;
+  const { resources } = await walk.listing(options);
+  return resources.some(({ uri }) => isManifest(uri)) ? new Manifests(client, walk) : undefined;
+};
+
+class Manifests implements Dialect {
+  readonly name = 'manifest';
+  readonly verbatim = false;
+  readonly #client: McpClient;
+  readonly #walk: ResourceWalk;
+  /** Whether the walk that found the dialect was not used as a listing yet. */
+  #found = true;
+  #descriptions: ReadonlyMap<string, string> = new Map();
+
+  constructor(client: McpClient, walk: ResourceWalk) {
+    this.#client = client;
+    this.#walk = walk;
+  }
+
+  async list(options: CallOptions): Promise<Listing> {
+    if (!this.#found) this.#walk.forget();
+    this.#found = false;
+    const { resources, partial, ttlMs } = await this.#walk.listing(options);
+    this.#descriptions = new Map(
+      resources.flatMap(({ uri, description }) => (description ? [[uri, description]] : [])),
+    );
+    const manifests = new Set(
+      resources.flatMap(({ uri }) => (isManifest(uri) ? [uri.slice(0, -MANIFEST.length)] : [])),
+    );
+    const skills = resources.filter(({ uri }) => uri.endsWith(SKILL_MD) && !isReserved(uri)).map(({ uri }) => uri);
+    const notes: string[] = [];
+    const entries = await inParallel(skills, async (uri) => {
+      const root = uri.slice(0, -SKILL_MD.length);
+      if (!manifests.has(root)) return this.#entry(uri, 'dynamic');
+      try {
+        return (await this.#withManifest(uri, options)) ?? this.#entry(uri, 'dynamic');
+      } catch (error) {
+        options.signal.throwIfAborted();
+        // An entry without resources is refused with this reason in the notes; the others load (ENT-5).
+        notes.push(`${root}${MANIFEST} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+        return this.#entry(uri, undefined);
+      }
+    });
+    return {
+      entries,
+      ...(partial !== undefined && { partial }),
+      ...(notes.length > 0 && { notes }),
+      ...(ttlMs !== undefined && { ttlMs }),
+    };
+  }
+
+  get(uri: string, options: CallOptions): Promise<MadeEntry | undefined> {
+    return this.#withManifest(uri, options);
+  }
+
+  read(uri: string, options: CallOptions): Promise<unknown> {
+    return readResource(this.#client, uri, options);
+  }
+
+  findChildren(uri: string, options: CallOptions) {
+    return this.#walk.childrenOf(uri, options);
+  }
+
+  async #withManifest(uri: string, options: CallOptions): Promise<MadeEntry | undefined> {
+    const root = uri.slice(0, -SKILL_MD.length);
+    const manifest = root + MANIFEST;
+    const result = await readResource(this.#client, manifest, options);
+    if (result === undefined) return undefined;
+    const files = record(jsonOf(result, manifest))?.['files'];
+    if (!Array.isArray(files)) throw new MalformedResult(`${manifest} has no files array`);
+    const resources = files.map((file) => {
+      const { path, size, hash } = record(file) ?? {};
+      return { uri: typeof path === 'string' ? `${root}/${spelled(path)}` : path, size, digest: hash };
+    });
+    return this.#entry(uri, resources);
+  }
+
+  /** The resource's description is made from SKILL.md by rules of the server's own, and is not held against it. */
+  #entry(uri: string, resources: unknown): MadeEntry {
+    const root = uri.slice(0, -SKILL_MD.length);
+    const name = root.slice(root.lastIndexOf('/') + 1);
+    const description = this.#descriptions.get(uri) ?? NO_DESCRIPTION;
+    return { uri, frontmatter: { name, description }, resources, compared: ['name'] };
+  }
+}
+
+function isManifest(uri: string): boolean {
+  return uri.startsWith('skill://') && uri.endsWith(MANIFEST);
+}
+
+/** A path of a manifest as these servers spell it in URIs. */
+function spelled(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}
+
+/** Maps in order, with a bounded number under way. */
+async function inParallel<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const next = items.entries();
+  const run = async () => {
+    for (const [index, item] of next) results[index] = await map(item);
+  };
+  await Promise.all(Array.from({ length: LISTING_REQUESTS }, run));
+  return results;
+}
