@@ -137,7 +137,13 @@ test('types resolve for every kind of consumer', () => {
 
 test('the exports are a short list', async () => {
   const [index, server] = [await import('../../src/index.ts'), await import('../../src/server/index.ts')];
-  expect(Object.keys(index).sort()).toEqual(['OptionsError', 'VerificationError', 'mount']);
+  expect(Object.keys(index).sort()).toEqual([
+    'OptionsError',
+    'VerificationError',
+    'catalog',
+    'mount',
+    'readResourceTool',
+  ]);
   expect(Object.keys(server)).toEqual(
     expect.arrayContaining(['attachDirectory', 'attachSkill', 'serveHttp', 'serveStdio']),
   );
