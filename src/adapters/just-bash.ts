@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Stats } from 'node:fs';
 import { posix } from 'node:path';
 import { systemError } from '../node/errors.ts';
@@ -61,31 +62,38 @@ export interface JustBashFs {
  * Errors are Node's, with `code` and the view's path; writes fail with EROFS. just-bash itself says "No such file or
  * directory" for whatever a command could not read, and lets a failed redirection (`> file`) reject `exec`, as it does
  * for its own read-only file systems.
+ *
+ * While a script runs, just-bash takes timers, `performance.now` and more away from whatever is called by it. Connecting,
+ * fetching and caching need them: the view is asked from outside of the script's asynchronous context.
  */
 export function justBashFs(view: View): JustBashFs {
   const { promises } = view;
+  const scope = new AsyncResource('skillfs.justBashFs');
+  const outside = <T>(work: () => Promise<T>): Promise<T> => scope.runInAsyncScope(work);
   const at = (path: string) => belowMountPoint(view, path);
-  const refused = (syscall: string) => async (path: string, dest?: string) => {
-    const to = dest === undefined ? undefined : at(dest);
-    throw systemError('EROFS', syscall, { path: at(path), dest: to });
+  const refused = (syscall: string) => async (path: string) => {
+    throw systemError('EROFS', syscall, { path: at(path) });
+  };
+  const refusedTo = (syscall: string) => async (path: string, dest: string) => {
+    throw systemError('EROFS', syscall, { path: at(path), dest: at(dest) });
   };
   return {
-    async readFile(path, options) {
+    readFile(path, options) {
       const encoding = typeof options === 'string' ? options : options?.encoding;
-      return promises.readFile(at(path), encoding ?? 'utf8');
+      return outside(() => promises.readFile(at(path), encoding ?? 'utf8'));
     },
-    readFileBuffer: async (path) => promises.readFile(at(path)),
-    exists: async (path) => isThere(view, at(path)),
-    stat: async (path) => statOf(await promises.stat(at(path))),
-    lstat: async (path) => statOf(await promises.lstat(at(path))),
-    readdir: async (path) => promises.readdir(at(path)),
+    readFileBuffer: (path) => outside(() => promises.readFile(at(path))),
+    exists: (path) => outside(() => isThere(view, at(path))),
+    stat: (path) => outside(async () => statOf(await promises.stat(at(path)))),
+    lstat: (path) => outside(async () => statOf(await promises.lstat(at(path)))),
+    readdir: (path) => outside(() => promises.readdir(at(path))),
     async readdirWithFileTypes(path) {
-      const entries = await promises.readdir(at(path), { withFileTypes: true });
+      const entries = await outside(() => promises.readdir(at(path), { withFileTypes: true }));
       return entries.map((entry) => ({ name: entry.name, ...kindOf(entry) }));
     },
-    readlink: async (path) => promises.readlink(at(path)),
+    readlink: (path) => outside(() => promises.readlink(at(path))),
     async realpath(path) {
-      const real = await promises.realpath(at(path));
+      const real = await outside(() => promises.realpath(at(path)));
       return posix.resolve('/', posix.relative(view.mountPoint, real));
     },
     resolvePath: (base, path) => posix.resolve(base, path),
@@ -94,11 +102,11 @@ export function justBashFs(view: View): JustBashFs {
     appendFile: refused('open'),
     mkdir: refused('mkdir'),
     rm: refused('rm'),
-    cp: refused('cp'),
-    mv: refused('rename'),
+    cp: refusedTo('cp'),
+    mv: refusedTo('rename'),
     chmod: refused('chmod'),
     symlink: async (_target, path) => refused('symlink')(path),
-    link: refused('link'),
+    link: refusedTo('link'),
     utimes: refused('utime'),
   };
 }

@@ -19,12 +19,14 @@ async function backends(t) {
 }
 
 const without = (infos, ...keys) =>
-  infos.map((info) => Object.fromEntries(Object.entries(info).filter(([key]) => !keys.includes(key))));
+  infos
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    .map((info) => Object.fromEntries(Object.entries(info).filter(([key]) => !keys.includes(key))));
 
 test("the skills middleware finds the skills, for the agent's prompt too", async (t) => {
   const { backend } = await backends(t);
   const middleware = createSkillsMiddleware({ backend, sources: ['/mcp/s/', '/mcp/gone/', '/mcp/s/refunds/'] });
-  const { skillsMetadata } = await middleware.beforeAgent({}, {});
+  const { skillsMetadata } = await middleware.beforeModel({});
   assert.deepEqual(
     skillsMetadata
       .map(({ name, description, path }) => ({ name, description, path }))
@@ -52,7 +54,11 @@ test('ls, read, readRaw, glob, grep and downloads answer as for the disk', async
   }
   for (const path of Object.keys(files)) {
     const [own, theirs] = await both((one) => one.read(`/mcp/s/${path}`));
-    assert.deepEqual({ ...own, content: bytes(own.content) }, { ...theirs, content: bytes(theirs.content) }, path);
+    assert.deepEqual(
+      { nextOffset: undefined, ...own, content: bytes(own.content) },
+      { nextOffset: undefined, ...theirs, content: bytes(theirs.content) },
+      path,
+    );
     const [raw, theirRaw] = await both((one) => one.readRaw(`/mcp/s/${path}`));
     assert.deepEqual(bytes(raw.data.content), bytes(theirRaw.data.content));
     assert.equal(raw.data.mimeType, theirRaw.data.mimeType);
@@ -85,7 +91,7 @@ test('ls, read, readRaw, glob, grep and downloads answer as for the disk', async
 const bytes = (content) => (content === null || content === undefined ? content : Buffer.from(content));
 
 test('searches can be bounded, and say when they are not complete', async (t) => {
-  const { server, backend, view } = await backends(t);
+  const { backend, view } = await backends(t);
   assert.deepEqual(await backend.grep('line', '/mcp/s/', null, 3), {
     matches: [1, 2, 3].map((line) => ({ path: '/mcp/s/refunds/references/long.txt', line, text: `line ${line}` })),
     truncated: true,
@@ -98,8 +104,6 @@ test('searches can be bounded, and say when they are not complete', async (t) =>
     [found.files.map(({ path }) => path), found.truncated],
     [['/s/notes/SKILL.md', '/s/refunds/SKILL.md'], true],
   );
-  server.faults.tamper('notes/SKILL.md', () => skill('notes', 'Tampered!!!'));
-  assert.match((await backend.grep('Tampered', '/mcp/s/')).error, /^EIO: /);
   assert.deepEqual(
     (await deepagentsBackend(view).ls('/')).files.map(({ path }) => path),
     ['/gone/', '/s/'],
@@ -110,6 +114,7 @@ test('failures are told from absence', async (t) => {
   const { server, view } = await backends(t);
   const backend = deepagentsBackend(view);
   server.faults.tamper('notes/SKILL.md', () => skill('notes', 'Tampered!!!'));
+  assert.match((await backend.grep('Tampered', '/s')).error, /^EIO: /);
   assert.match((await backend.read('/s/notes/SKILL.md')).error, /^EIO: .*\/mcp\/s\/notes\/SKILL\.md/);
   assert.match((await backend.readRaw('/s/none')).error, /^ENOENT: /);
   assert.match((await backend.ls('/s/notes/SKILL.md')).error, /not a directory/);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Bash, InMemoryFs, MountableFs, OverlayFs } from 'just-bash';
 import { justBashFs } from '../../../dist/adapters.js';
+import { mount } from '../../../dist/index.js';
 import { files, onDisk, served, skill } from './served.mjs';
 
 /** A shell in which the view is at its own place, and one with the same files on the disk at that place. */
@@ -64,7 +66,7 @@ test('commands say what they say on a read-only disk', async (t) => {
 test('nothing is written', async (t) => {
   const { view, run, runOnDisk } = await shells(t);
   for (const command of [
-    'rm -rf refunds',
+    'rm -r refunds',
     'rm refunds/SKILL.md',
     'mkdir new',
     'touch refunds/new',
@@ -116,4 +118,14 @@ test('errors are those of Node, for paths of the view', async (t) => {
   assert.deepEqual(await fs.readdirWithFileTypes('/s/notes'), [
     { name: 'SKILL.md', isFile: true, isDirectory: false, isSymbolicLink: false },
   ]);
+});
+
+test('a server is started from within a script, in which just-bash forbids what that takes', async (t) => {
+  const path = (below) => fileURLToPath(new URL(`../../../${below}`, import.meta.url));
+  const args = [path('dist/cli.js'), 'serve', path('fixtures/skills')];
+  const view = mount({ servers: { w: { command: process.execPath, args, stderr: 'ignore' } } });
+  t.after(() => view.close());
+  const bash = new Bash({ fs: new MountableFs({ mounts: [{ mountPoint: '/mcp', filesystem: justBashFs(view) }] }) });
+  const { stdout, stderr } = await bash.exec('find /mcp/w -name SKILL.md | head -n 1 | xargs head -n 1');
+  assert.deepEqual([stdout, stderr], ['---\n', '']);
 });

@@ -46,7 +46,7 @@ test('a skill that does not verify is left out, and the others stay', async (t) 
 test('looks again when a refresh changed something, and only then', async (t) => {
   const { server, view } = await served(t);
   const source = mastraSkillSource(view);
-  const before = await source.stat('/mcp/s/refunds');
+  const [root, before] = [await source.stat('/mcp/s'), await source.stat('/mcp/s/refunds')];
   const workspace = new Workspace({ skillSource: source, skills: ['/mcp/s'] });
   await workspace.skills.list();
   await view.refresh('s');
@@ -56,6 +56,8 @@ test('looks again when a refresh changed something, and only then', async (t) =>
   assert.deepEqual(server.requests, []);
   await server.update({ ...files, 'new/SKILL.md': skill('new') });
   await view.refresh('s');
+  assert.ok((await source.stat('/mcp/s')).modifiedAt > root.modifiedAt);
+  assert.deepEqual(await source.stat('/mcp/s/refunds'), before);
   await workspace.skills.refresh();
   assert.deepEqual((await workspace.skills.list()).map(({ name }) => name).sort(), ['new', 'notes', 'refunds']);
 });

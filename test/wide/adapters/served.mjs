@@ -20,11 +20,12 @@ export const files = {
 export async function served(t, options = {}) {
   const server = await memoryServer(files, options);
   const gone = await memoryServer({ 'other/SKILL.md': skill('other') });
-  await gone.close();
+  await gone.faults.crash();
   const view = mount({ servers: { s: server.client, gone: gone.client } });
   t.after(async () => {
     await view.close();
     await server.close();
+    await gone.close();
   });
   return { server, view };
 }
