@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { Stats } from 'node:fs';
 import { posix } from 'node:path';
 import { systemError } from '../node/errors.ts';
-import { belowMountPoint, isThere, type View } from './view.ts';
+import { belowMountPoint, type View } from './view.ts';
 
 /** Fits just-bash's `FsStat`. */
 export interface JustBashStat {
@@ -32,6 +32,7 @@ type Encoding = 'utf8' | 'utf-8' | 'ascii' | 'binary' | 'base64' | 'hex' | 'lati
 export interface JustBashFs {
   readFile(path: string, options?: { encoding?: Encoding | null } | Encoding): Promise<string>;
   readFileBuffer(path: string): Promise<Uint8Array>;
+  /** As in Node and for `test -e`, `false` also when it cannot be told: just-bash ends the whole script otherwise. */
   exists(path: string): Promise<boolean>;
   stat(path: string): Promise<JustBashStat>;
   lstat(path: string): Promise<JustBashStat>;
@@ -83,7 +84,13 @@ export function justBashFs(view: View): JustBashFs {
       return outside(() => promises.readFile(at(path), encoding ?? 'utf8'));
     },
     readFileBuffer: (path) => outside(() => promises.readFile(at(path))),
-    exists: (path) => outside(() => isThere(view, at(path))),
+    exists: (path) =>
+      outside(() =>
+        promises.stat(at(path)).then(
+          () => true,
+          () => false,
+        ),
+      ),
     stat: (path) => outside(async () => statOf(await promises.stat(at(path)))),
     lstat: (path) => outside(async () => statOf(await promises.lstat(at(path)))),
     readdir: (path) => outside(() => promises.readdir(at(path))),

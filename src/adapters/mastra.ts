@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { mimeTypeOf } from '../base/mime-types.ts';
-import { isThere, type View } from './view.ts';
+import type { View } from './view.ts';
 
 /** Fits Mastra's `SkillSourceStat`. */
 export interface MastraSkillStat {
@@ -34,7 +34,16 @@ export function mastraSkillSource(view: View): MastraSkillSource {
   const { promises } = view;
   const at = (path: string) => posix.resolve(view.mountPoint, path);
   return {
-    exists: async (path) => isThere(view, at(path)),
+    async exists(path) {
+      try {
+        await promises.stat(at(path));
+        return true;
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+        throw error;
+      }
+    },
     async stat(path) {
       const stats = await promises.stat(at(path));
       const isDirectory = stats.isDirectory();

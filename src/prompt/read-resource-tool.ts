@@ -65,7 +65,9 @@ export function readResourceTool(mount: Readable, options: ReadResourceOptions =
       required: ['server', 'uri'],
       additionalProperties: false,
     },
-    async handler({ server, uri }) {
+    async handler(args) {
+      // Models write the arguments, or leave them out.
+      const { server, uri } = { ...args };
       if (typeof server !== 'string' || typeof uri !== 'string') return failure('server and uri have to be strings');
       if (!labels.includes(server)) {
         return failure(`there is no server ${JSON.stringify(server)}; there is ${labels.join(', ') || 'none'}`);

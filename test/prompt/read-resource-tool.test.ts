@@ -106,6 +106,12 @@ test.each([
   expect(await call(server, uri)).toMatchObject(failed(message));
 });
 
+test('answers a call without arguments', async () => {
+  const tool = readResourceTool(mount({ servers: {} }));
+  expect(await tool.handler(undefined as never)).toMatchObject(failed(/have to be strings/));
+  expect(await tool.handler({ server: 'a', uri: 'skill://a' })).toMatchObject(failed(/there is no server "a"; .*none/));
+});
+
 test('a server that is gone is an error, not an absence', async () => {
   const { a, call } = await served();
   await a.close();

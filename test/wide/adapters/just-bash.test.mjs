@@ -93,6 +93,7 @@ test('what does not verify is not shown, and a server that is gone is no empty o
   const { stdout, exitCode } = await run('cat notes/SKILL.md');
   assert.deepEqual([stdout, exitCode], ['', 1]);
   assert.notEqual((await run('ls /mcp/gone')).exitCode, 0);
+  assert.equal((await run('test -e /mcp/gone/other || cat refunds/SKILL.md')).stdout, files['refunds/SKILL.md']);
   assert.match((await run('ls /mcp')).stdout, /^gone\ns\n$/);
 });
 
@@ -103,7 +104,8 @@ test('errors are those of Node, for paths of the view', async (t) => {
   await assert.rejects(fs.readFileBuffer('/s/notes/SKILL.md'), { code: 'EIO', path: '/mcp/s/notes/SKILL.md' });
   await assert.rejects(fs.readFile('/s/none'), { code: 'ENOENT', path: '/mcp/s/none' });
   await assert.rejects(fs.readdir('/s/refunds/SKILL.md'), { code: 'ENOTDIR' });
-  await assert.rejects(fs.exists('/gone/other'), { code: 'EHOSTUNREACH' });
+  await assert.rejects(fs.stat('/gone/other'), { code: 'EHOSTUNREACH' });
+  assert.equal(await fs.exists('/gone/other'), false);
   await assert.rejects(fs.readlink('/s/refunds'), { code: 'EINVAL' });
   for (const write of ['writeFile', 'appendFile', 'mkdir', 'rm', 'chmod', 'utimes']) {
     await assert.rejects(fs[write]('/s/x'), { code: 'EROFS', path: '/mcp/s/x' }, write);
