@@ -6,4 +6,3 @@ export { type GlobFs, globFs } from './glob.ts';
 export { type JustBashDirent, type JustBashFs, type JustBashStat, justBashFs } from './just-bash.ts';
 export { type MastraSkillSource, type MastraSkillStat, mastraSkillSource } from './mastra.ts';
 export { type ToVolumeOptions, toVolume, type WritableVolume } from './to-volume.ts';
-export type { View } from './view.ts';

@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
 import type { NodeFs } from '../node/index.ts';
 
-/** What an adapter takes: a mount, or a view of one. */
+/** What an adapter takes: a mount, a union or a flat view is one. */
 export interface View {
-  /** Passes for `node:fs`, read-only. */
+  /** Passes for `node:fs`. */
   readonly fs: NodeFs;
   readonly promises: NodeFs['promises'];
   /** The directory in which everything is. */

@@ -1,6 +1,6 @@
 import { type CatalogEntry, type CatalogFormat, type Writer, writers } from './entries.ts';
 
-/** What a catalog needs to know of a skill; a `SkillInfo` is one. */
+/** What a catalog needs to know of a skill; a `SkillInfo` and a `ViewSkill` are such. */
 export interface CatalogSkill {
   readonly name: string;
   readonly description: string;
@@ -9,8 +9,8 @@ export interface CatalogSkill {
   /** The URI of its SKILL.md. */
   readonly uri?: string;
   /** The host's label of the server it is from; absent for a local skill. */
-  readonly label?: string;
-  readonly content?: 'verified' | 'dynamic';
+  readonly label?: string | undefined;
+  readonly content?: 'verified' | 'dynamic' | 'local';
 }
 
 export interface CatalogOptions {

@@ -5,6 +5,7 @@ import { type GlobOptions as Glob10Options, glob as glob10, globSync as globSync
 import { type GlobOptions as TinyglobbyOptions, glob as tinyglobby, globSync as tinyglobbySync } from 'tinyglobby';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fastGlobFs, fdirFs, globFs } from '../../src/adapters/index.ts';
+import { flat } from '../../src/index.ts';
 import { onDisk, type Served, served } from './served.ts';
 
 const disk = onDisk();
@@ -73,6 +74,15 @@ test('fdir crawls the same as on the disk', async () => {
   expect(sorted(await own.withPromise())).toEqual(expected);
   expect(sorted(own.sync())).toEqual(expected);
   expect(expected.length).toBeGreaterThan(7);
+});
+
+test('a flat view is searched as a mount is', async () => {
+  const view = flat(held.mounted);
+  const expected = ['invoices', 'notes', 'refunds'].map((name) => `${name}/SKILL.md`);
+  const cwd = view.mountPoint;
+  expect(sorted(await glob('*/SKILL.md', { fs: globFs(view), cwd }))).toEqual(expected);
+  expect(sorted(await fastGlob('*/SKILL.md', { fs: fastGlobFs(view), cwd }))).toEqual(expected);
+  expect(sorted(await tinyglobby('*/SKILL.md', { fs: fdirFs(view), cwd }))).toEqual(expected);
 });
 
 test('nothing of the disk is found through a view', async () => {

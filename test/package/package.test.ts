@@ -178,8 +178,11 @@ test('the exports are a short list', async () => {
     'OptionsError',
     'VerificationError',
     'catalog',
+    'flat',
     'mount',
+    'patchFs',
     'readResourceTool',
+    'union',
   ]);
   expect(Object.keys(server)).toEqual(
     expect.arrayContaining(['attachDirectory', 'attachSkill', 'serveHttp', 'serveStdio']),

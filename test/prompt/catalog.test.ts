@@ -1,6 +1,15 @@
 import fc from 'fast-check';
+import { Volume } from 'memfs';
 import { expect, onTestFinished, test } from 'vitest';
-import { type CatalogOptions, type CatalogPage, type CatalogSkill, catalog, mount } from '../../src/index.ts';
+import {
+  type CatalogOptions,
+  type CatalogPage,
+  type CatalogSkill,
+  catalog,
+  flat,
+  mount,
+  union,
+} from '../../src/index.ts';
 import { memoryServer } from '../../src/testing/index.ts';
 
 const skillMd = (name: string, description: string) =>
@@ -71,6 +80,25 @@ test('lists the skills of real servers with their origin, and asks nothing more 
     { location: 'skill://acme/refunds/SKILL.md', server: 'b', unverified: true },
   ]);
   expect([...a.requests, ...b.requests]).toEqual([]);
+});
+
+test('lists what a view shows, by the paths of the view', async () => {
+  const server = await memoryServer({ 'acme/refunds/SKILL.md': skillMd('refunds', 'Pays back') });
+  const mounted = mount({ servers: { a: server.client } });
+  onTestFinished(async () => {
+    await mounted.close();
+    await server.close();
+  });
+  const local = Volume.fromJSON({ '/home/mine/SKILL.md': skillMd('mine', 'My own') });
+  const view = union([{ path: '/home', fs: local as never }, flat(mounted)], {
+    mountPoint: '/skills',
+  });
+  await mounted.ready();
+  await view.promises.readdir('/skills/mine');
+  expect(JSON.parse(catalog(view, { format: 'json' }).text)).toEqual([
+    { name: 'mine', description: 'My own', location: '/skills/mine/SKILL.md', local: true },
+    { name: 'refunds', description: 'Pays back', location: '/skills/refunds/SKILL.md', server: 'a' },
+  ]);
 });
 
 test('a local skill is told from one of a server called local', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Workspace } from '@mastra/core/workspace';
 import { mastraSkillSource } from '../../../dist/adapters.js';
+import { flat } from '../../../dist/index.js';
 import { files, served, skill } from './served.mjs';
 
 test('a workspace lists the skills, and reads their files', async (t) => {
@@ -31,6 +32,15 @@ test('relative paths and patterns are below the mount point, and a server that i
       skills.join(),
     );
   }
+});
+
+test('a flat view is a list of skills as it is', async (t) => {
+  const { view } = await served(t);
+  const workspace = new Workspace({ skillSource: mastraSkillSource(flat(view)), skills: ['/skills'] });
+  assert.deepEqual((await workspace.skills.list()).map(({ path }) => path).sort(), [
+    '/skills/notes',
+    '/skills/refunds',
+  ]);
 });
 
 test('a skill that does not verify is left out, and the others stay', async (t) => {
