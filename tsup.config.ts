@@ -9,7 +9,12 @@ const shared: Options = {
   // p-limit is published as ES modules only; a CommonJS consumer on an early Node 20 cannot require it.
   noExternal: ['p-limit', 'yocto-queue'],
 };
-const library = { index: 'src/index.ts', server: 'src/server/index.ts', testing: 'src/testing/index.ts' };
+const library = {
+  index: 'src/index.ts',
+  server: 'src/server/index.ts',
+  testing: 'src/testing/index.ts',
+  adapters: 'src/adapters/index.ts',
+};
 const programs = { cli: 'src/cli/main.ts', worker: 'src/pager/bridge/worker.ts' };
 /** Run before a program is loaded, by `--import` or by `--require`. */
 const preloads = { register: 'src/patch/register.ts' };

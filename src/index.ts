@@ -14,6 +14,15 @@ export {
 export type { NodeFs } from './node/index.ts';
 export { type MountOptions, OptionsError, type ServerSource } from './options.ts';
 export { type PatchedFs, patchFs } from './patch/patch-fs.ts';
+export { type CatalogOptions, type CatalogPage, type CatalogSkill, catalog } from './prompt/catalog.ts';
+export type { CatalogFormat } from './prompt/entries.ts';
+export {
+  type ReadResourceArguments,
+  type ReadResourceOptions,
+  type ReadResourceTool,
+  readResourceTool,
+  type ToolResult,
+} from './prompt/read-resource-tool.ts';
 export type { McpClient } from './protocol/client.ts';
 export type { HttpServer, ServerConfig, StdioServer } from './protocol/connect.ts';
 export type { Diagnostic, DiagnosticCode } from './vfs/diagnostics.ts';

@@ -14,6 +14,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vfs: ['base', 'catalog', 'content', 'pager/port.ts'],
   node: ['base', 'vfs'],
   policy: ['base', 'catalog'],
+  adapters: ['base', 'node'],
+  prompt: ['base', 'mount.ts'],
 };
 
 /** These folders run where there is no Node; only the stdio connection needs it. */

@@ -73,6 +73,24 @@ test('the testing snippet finds nothing wrong with a mount', () => {
   expect(execFileSync(process.execPath, ['testing.mjs'], { cwd: directory, encoding: 'utf8' })).toBe('name: refunds\n');
 });
 
+test('the adapters snippet finds skills, and copies some', () => {
+  const directory = consumer();
+  const shown = 'console.log(found.length, Object.keys(volume.toJSON()).sort()[0]);';
+  writeFileSync(join(directory, 'adapters.mjs'), `${runnable(snippets[4] ?? '', '')}\n${shown}`);
+  expect(execFileSync(process.execPath, ['adapters.mjs'], { cwd: directory, encoding: 'utf8' })).toMatch(
+    /^[1-9]\d* \/mcp\/acme\/acme\/billing\/invoices\//,
+  );
+});
+
+test('the prompts snippet writes a catalog, and reads from it', () => {
+  const directory = consumer();
+  const shown = "console.log(page.text.split('\\n')[0]); console.log(result.content[0].text.split('\\n')[1]);";
+  writeFileSync(join(directory, 'prompts.mjs'), `${runnable(snippets[5] ?? '', '')}\n${shown}`);
+  expect(execFileSync(process.execPath, ['prompts.mjs'], { cwd: directory, encoding: 'utf8' })).toMatch(
+    /^- `[a-z-]+` \(`skill:\/\/.*`, server `acme`\): .*\nname: refunds\n$/,
+  );
+});
+
 test('the commands it shows are there', () => {
   const help = execFileSync(process.execPath, [join(root, 'dist/cli.js'), '--help'], { encoding: 'utf8' });
   const shells = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block).join('');

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { DIRECTORY_MIME_TYPE, type Skill } from '@modelcontextprotocol/core/ext/skills';
 import { type McpServer, ProtocolError, ProtocolErrorCode, type Resource } from '@modelcontextprotocol/server';
 import { type SkillReadResult, type SkillSource, SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
+import { mimeTypeOf, textOf } from '../base/mime-types.ts';
 import type { SkillLimits } from '../catalog/types.ts';
 import { isUriProblem, skillRootOf } from '../catalog/uri.ts';
 import { publishIndex } from './draft-index.ts';
-import { mimeTypeOf } from './mime-types.ts';
 import { digestOf, distrust, isCurrent, type ScanOptions, type Snapshot, scan } from './scan.ts';
 import { reasonOf, type ScanWarning } from './walk.ts';
 
@@ -196,12 +196,8 @@ export class SkillDirectory {
 /** SKILL.md as text, and whatever else is UTF-8 without loss; all other bytes as they are. */
 function resultOf(uri: string, bytes: Uint8Array): SkillReadResult {
   const mimeType = mimeTypeOf(uri);
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    if (!text.includes('\0')) return { text, mimeType: mimeType ?? 'text/plain' };
-  } catch {
-    // Not text.
-  }
+  const text = textOf(bytes);
+  if (text !== undefined) return { text, mimeType: mimeType ?? 'text/plain' };
   return { bytes, mimeType: mimeType ?? 'application/octet-stream' };
 }
 

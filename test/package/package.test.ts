@@ -107,6 +107,39 @@ test('types are those a consumer sees, under ESM and CommonJS resolution', () =>
   expect(execFileSync(tsc, [...options, 'esm.mts', 'cjs.cts'], { cwd: consumer, encoding: 'utf8' })).toBe('');
 });
 
+test("the adapters' types need no host", () => {
+  const source = (how: string) => `${how}
+    import { deepagentsBackend, fastGlobFs, fdirFs, globFs, justBashFs, mastraSkillSource, toVolume } from 'skillfs/adapters';
+    const skills = mount({ servers: {} });
+    const names: Promise<{ name: string }[]> = mastraSkillSource(skills).readdir('/mcp');
+    const listed: Promise<{ error?: string }> = deepagentsBackend(skills).ls('/');
+    const text: Promise<string> = justBashFs(skills).readFile('/a');
+    const found: string[][] = [fastGlobFs(skills), fdirFs(skills), globFs(skills)].map((fs) => fs.readdirSync('/mcp'));
+    const volume: Promise<{ mkdirSync(): void; writeFileSync(): void; mine: 1 }> =
+      toVolume(skills, { mkdirSync() {}, writeFileSync() {}, mine: 1 as const });
+    export { names, listed, text, found, volume };`;
+  writeFileSync(join(consumer, 'adapters.mts'), source(`import { mount } from 'skillfs';`));
+  writeFileSync(join(consumer, 'adapters.cts'), source(`import { mount } from 'skillfs';`));
+  const tsc = join(root, 'node_modules/.bin/tsc');
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--types',
+    'node',
+    '--skipLibCheck',
+  ];
+  expect(execFileSync(tsc, [...options, 'adapters.mts', 'adapters.cts'], { cwd: consumer, encoding: 'utf8' })).toBe('');
+  for (const file of ['adapters.d.ts', 'adapters.d.cts']) {
+    const types = readFileSync(join(root, 'dist', file), 'utf8');
+    const imported = [...types.matchAll(/(?:from|import)\s*\(?['"]([^'"]+)['"]/g)].map(([, from]) => from ?? '');
+    expect(imported.filter((from) => !/^(\.\/|node:)/.test(from))).toEqual([]);
+  }
+});
+
 test('the package holds what it says, and nothing else', () => {
   const outside = packed.filter(
     ({ path }) => !/^(dist\/|fixtures\/skills\/|README\.md$|LICENSE$|package\.json$)/.test(path),
@@ -137,7 +170,20 @@ test('types resolve for every kind of consumer', () => {
 
 test('the exports are a short list', async () => {
   const [index, server] = [await import('../../src/index.ts'), await import('../../src/server/index.ts')];
-  expect(Object.keys(index).sort()).toEqual(['OptionsError', 'VerificationError', 'mount']);
+  const adapters = await import('../../src/adapters/index.ts');
+  expect(Object.keys(adapters).sort()).toEqual([
+    ...['deepagentsBackend', 'fastGlobFs', 'fdirFs', 'globFs', 'justBashFs', 'mastraSkillSource', 'toVolume'],
+  ]);
+  expect(Object.keys(index).sort()).toEqual([
+    'OptionsError',
+    'VerificationError',
+    'catalog',
+    'flat',
+    'mount',
+    'patchFs',
+    'readResourceTool',
+    'union',
+  ]);
   expect(Object.keys(server)).toEqual(
     expect.arrayContaining(['attachDirectory', 'attachSkill', 'serveHttp', 'serveStdio']),
   );

@@ -26,6 +26,17 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
+/** A guess by the extension of a path or URI; `undefined` for an unknown one. */
 export function mimeTypeOf(uri: string): string | undefined {
   return BY_EXTENSION[uri.slice(uri.lastIndexOf('.') + 1).toLowerCase()];
+}
+
+/** Bytes as text, if they are text: UTF-8 without loss (a byte order mark is kept), and no NUL. */
+export function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
 }
