@@ -16,7 +16,9 @@ export type DiagnosticCode =
   /** Content was not what its entry says, and was not used. */
   | 'verification'
   /** A skill that no listing names was confirmed by the server. */
-  | 'unlisted-skill';
+  | 'unlisted-skill'
+  /** The cache on disk held something that was not put there, which was dropped, or cannot be used. */
+  | 'cache';
 
 /** Something a person who runs the mount should be able to see. Nothing is reported only here: a failing call fails too. */
 export interface Diagnostic {
