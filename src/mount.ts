@@ -6,7 +6,6 @@ import type { Refusal, SkillFrontmatter } from './catalog/types.ts';
 import { fromTreePath, isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
 import { diskStore } from './content/disk/disk-store.ts';
 import { CacheDirectoryError } from './content/disk/private-directory.ts';
-import { scopeOf } from './content/disk/scope.ts';
 import type { CacheProblem } from './content/disk/scope-files.ts';
 import { memoryStore } from './content/memory-store.ts';
 import type { ServerCache } from './content/server-cache.ts';
@@ -172,8 +171,8 @@ function cachesFor(
     const store = diskStore({ ...cache, report });
     const keys = new Map(Object.entries(cache.keys ?? {}));
     for (const [label, source] of servers) {
-      const scope = scopeOf(label, source, keys.get(label));
-      if (scope !== undefined) caches.set(label, store.server(scope));
+      const server = store.server(label, source, keys.get(label));
+      if (server !== undefined) caches.set(label, server);
     }
   } catch (error) {
     throw error instanceof CacheDirectoryError ? new OptionsError(`cache: ${error.message}`, { cause: error }) : error;

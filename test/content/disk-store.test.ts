@@ -20,7 +20,6 @@ import { basename, dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type DiskStore, diskStore } from '../../src/content/disk/disk-store.ts';
-import { scopeOf } from '../../src/content/disk/scope.ts';
 import type { CacheProblem } from '../../src/content/disk/scope-files.ts';
 import type { KeptListing, ServerCache } from '../../src/content/server-cache.ts';
 import { blob, blobFiles, temporaryDirectory } from './support.ts';
@@ -38,9 +37,7 @@ function open(
   const problems: CacheProblem[] = [];
   const report = (problem: CacheProblem) => problems.push(problem);
   const store = diskStore({ directory, report, ...(maxBytes !== undefined && { maxBytes }) });
-  const scope = scopeOf(label, {}, key);
-  if (scope === undefined) throw new Error('a key makes a scope');
-  return { store, server: store.server(scope), problems };
+  return { store, server: store.server(label, {}, key) as ServerCache, problems };
 }
 
 const policy = blob('refunds take 14 days\n');

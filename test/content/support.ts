@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -22,4 +22,12 @@ export function blobFiles(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\/[0-9a-f]{64}$/.test(path))
     .map((path) => join(directory, path));
+}
+
+/** Changes one byte of a file, as a failing disk might. */
+export function flipByte(file: string): void {
+  const bytes = readFileSync(file);
+  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 0x01;
+  chmodSync(file, 0o600);
+  writeFileSync(file, bytes);
 }

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import type { ServerCache } from '../server-cache.ts';
 import { cacheDirectory } from './location.ts';
 import { settleDirectory } from './private-directory.ts';
-import type { Scope } from './scope.ts';
+import { scopeOf } from './scope.ts';
 import { type CacheProblem, ScopeFiles } from './scope-files.ts';
 import { spaceOf } from './space.ts';
 import { type Upkeep, upkeepOf } from './upkeep.ts';
@@ -23,7 +23,13 @@ export interface DiskStoreOptions {
  */
 export interface DiskStore extends Upkeep {
   readonly directory: string;
-  server(scope: Scope): ServerCache;
+  /**
+   * The part of one server (see {@link scopeOf}).
+   *
+   * @param key a name for the server and for whom it is asked, where `source` does not tell: a connected client
+   * @returns `undefined` when neither tells; nothing is kept of such a server
+   */
+  server(label: string, source: object, key?: string): ServerCache | undefined;
 }
 
 const MAX_BYTES = 512 * 1024 * 1024;
@@ -48,7 +54,10 @@ export function diskStore(options: DiskStoreOptions = {}): DiskStore {
   };
   return {
     directory,
-    server: (scope) => new ScopeFiles({ directory, scope, uid, space, maxBytes, dropped: report, failed }),
+    server(label, source, key) {
+      const scope = scopeOf(label, source, key);
+      return scope && new ScopeFiles({ directory, scope, uid, space, maxBytes, dropped: report, failed });
+    },
     ...upkeepOf(directory, uid, space),
   };
 }

@@ -1,4 +1,5 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { TEMPORARY_PREFIX } from './files.ts';
 import { checkPrivate, isAbsent, type Uid } from './private-directory.ts';
@@ -8,9 +9,11 @@ import { isScopeId } from './scope.ts';
 //                       /listing.json              the last listing
 //                       /origin.json               the label, for people
 //                       /.tmp-…                    being written, or left by a process that ended in the middle
+//            /.removed-…                           a scope being removed, or left likewise
 
 export const LISTING = 'listing.json';
 export const ORIGIN = 'origin.json';
+const REMOVED_PREFIX = '.removed-';
 
 /** The name of the file that holds the bytes of a digest; digests are `sha256:` and 64 lowercase hexadecimal digits. */
 export function blobName(digest: string): string {
@@ -55,6 +58,27 @@ export function filesIn(scopeDirectory: string): readonly CacheFile[] {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat === undefined ? [] : [{ path, name, kind, bytes: stat.size, usedAt: stat.mtimeMs }];
   });
+}
+
+/**
+ * Removes a scope, in one step for whoever uses it: it is moved away first. A process that writes to it meanwhile makes
+ * it anew.
+ */
+export function removeScope(directory: string, scope: string): void {
+  try {
+    renameSync(join(directory, scope), join(directory, `${REMOVED_PREFIX}${randomBytes(8).toString('hex')}`));
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+  }
+  sweepRemoved(directory);
+}
+
+/** Deletes the scopes that were moved away, also by processes that ended before they were done. */
+export function sweepRemoved(directory: string): void {
+  for (const name of entriesOf(directory)) {
+    if (!name.startsWith(REMOVED_PREFIX)) continue;
+    rmSync(join(directory, name), { force: true, recursive: true, maxRetries: 3 });
+  }
 }
 
 function kindOf(name: string): CacheFile['kind'] | undefined {

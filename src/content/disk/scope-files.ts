@@ -19,6 +19,9 @@ export interface CacheProblem {
 /** Bytes of a listing that is kept: room for the largest that is accepted from a server. */
 const LISTING_BYTES = 64 * 1024 * 1024;
 
+/** How often a file is tried to be written again whose directory another process removed in the middle. */
+const ATTEMPTS = 3;
+
 export interface ScopeFilesOptions {
   readonly directory: string;
   readonly scope: Scope;
@@ -99,14 +102,14 @@ export class ScopeFiles implements ServerCache {
 
   #write(name: string, bytes: Uint8Array, mode: number): void {
     this.#attempt(() => {
-      this.#prepare();
-      try {
-        writeWhole(this.#directory, name, bytes, mode);
-      } catch (error) {
-        // Another process may have removed the directory in between.
-        if (!isAbsent(error)) throw error;
-        this.#prepare();
-        writeWhole(this.#directory, name, bytes, mode);
+      for (let left = ATTEMPTS; ; left--) {
+        try {
+          this.#prepare();
+          writeWhole(this.#directory, name, bytes, mode);
+          break;
+        } catch (error) {
+          if (left === 0 || !isAbsent(error)) throw error;
+        }
       }
       this.#options.space.wrote(bytes.byteLength);
     });

@@ -1,8 +1,7 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestOf } from '../verify.ts';
 import { readWhole, UnfitFile } from './files.ts';
-import { type CacheFile, filesIn, ORIGIN, scopesIn } from './layout.ts';
+import { type CacheFile, filesIn, ORIGIN, removeScope, scopesIn, sweepRemoved } from './layout.ts';
 import { decodeListing } from './listing-format.ts';
 import { isAbsent, type Uid } from './private-directory.ts';
 import { labelPrefix } from './scope.ts';
@@ -49,13 +48,14 @@ export function upkeepOf(directory: string, uid: Uid, space: Space): Upkeep {
     prune() {
       const corrupt = removeFiles(scopes().flatMap(({ path }) => filesIn(path).filter(isCorrupt)));
       const pruned = { corrupt, ...space.makeRoom() };
-      for (const { path } of scopes()) if (filesIn(path).length === 0) rmSync(path, { force: true, recursive: true });
+      for (const { scope, path } of scopes()) if (filesIn(path).length === 0) removeScope(directory, scope);
+      sweepRemoved(directory);
       return pruned;
     },
     remove(label) {
       const own = scopes().filter(({ scope }) => scope.startsWith(labelPrefix(label)));
       const freed = sizeOf(own.flatMap(({ path }) => filesIn(path)));
-      for (const { path } of own) rmSync(path, { force: true, recursive: true });
+      for (const { scope } of own) removeScope(directory, scope);
       return freed;
     },
   };
