@@ -50,6 +50,7 @@ export class SkillContents {
       if (uri === skill.entry.uri) this.#matchFrontmatter(skill.entry, bytes);
     } catch (error) {
       this.#store.delete(key);
+      if (listed !== undefined) cache?.delete(listed.digest);
       throw error;
     }
     this.#store.put(key, bytes);

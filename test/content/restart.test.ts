@@ -239,6 +239,14 @@ test('CACHE-1, VER-1, VER-4: what fails a check is not kept', async () => {
   const { mount: second } = start(liar.client, directory);
   expect(await rejection(second.promises.readFile('/mcp/s/lie/SKILL.md'))).toMatchObject({ code: 'EIO' });
   expect(blobFiles(directory)).toEqual([]);
+
+  const honest = await connectScript({ skills: [skill] });
+  onTestFinished(honest.close);
+  await warm(honest.client, directory);
+  expect(blobFiles(directory)).toHaveLength(1);
+  const { mount: third } = start(liar.client, directory, { cache: { whenStale: 'wait' } });
+  expect(await rejection(third.promises.readFile('/mcp/s/lie/SKILL.md'))).toMatchObject({ code: 'EIO' });
+  expect(blobFiles(directory)).toEqual([]);
 });
 
 test('VER-5: dynamic content is never kept, and offline not there', async () => {
