@@ -53,7 +53,8 @@ function filled(directory = join(temporaryDirectory(), 'cache')): Opened & { dir
   const opened = open(directory);
   opened.server.put(policy.digest, policy.bytes);
   opened.server.putListing(kept);
-  const [file = ''] = blobFiles(directory);
+  const [file] = blobFiles(directory);
+  if (file === undefined) throw new Error('nothing was kept');
   return { ...opened, directory, file };
 }
 
