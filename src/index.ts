@@ -1,5 +1,6 @@
 export type { TreeDiff } from './catalog/diff.ts';
 export type { Refusal, RefusalReason, SkillFrontmatter, SkillLimits } from './catalog/types.ts';
+export { type DiskStore, type DiskStoreOptions, diskStore } from './content/disk/disk-store.ts';
 export { VerificationError, type VerificationReason } from './content/verify.ts';
 export {
   type ChangedDirectories,
@@ -12,7 +13,7 @@ export {
   type TemplateInfo,
 } from './mount.ts';
 export type { NodeFs } from './node/index.ts';
-export { type MountOptions, OptionsError, type ServerSource } from './options.ts';
+export { type CacheOptions, type MountOptions, OptionsError, type ServerSource } from './options.ts';
 export { type PatchedFs, patchFs } from './patch/patch-fs.ts';
 export { type CatalogOptions, type CatalogPage, type CatalogSkill, catalog } from './prompt/catalog.ts';
 export type { CatalogFormat } from './prompt/entries.ts';

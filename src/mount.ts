@@ -3,10 +3,14 @@ import { parseTemplate, pathPatternOf } from './catalog/template.ts';
 import type { SkillNode, SkillTree } from './catalog/tree.ts';
 import type { Refusal, SkillFrontmatter } from './catalog/types.ts';
 import { isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
+import { diskStore } from './content/disk/disk-store.ts';
+import { CacheDirectoryError } from './content/disk/private-directory.ts';
+import type { CacheProblem } from './content/disk/scope-files.ts';
 import { memoryStore } from './content/memory-store.ts';
+import type { ServerCache } from './content/server-cache.ts';
 import { keepMountInternals } from './mounted.ts';
 import { type ChangeSource, createNodeFs, type NodeFs } from './node/index.ts';
-import { type MountOptions, type ResolvedOptions, resolveOptions, type ServerSource } from './options.ts';
+import { type MountOptions, OptionsError, type ResolvedOptions, resolveOptions, type ServerSource } from './options.ts';
 import { workerPager } from './pager/bridge/worker-pager.ts';
 import { hostPager } from './pager/host-pager.ts';
 import { endWithHost } from './pager/host-processes.ts';
@@ -62,7 +66,7 @@ export interface ServerStatus {
   readonly bytes: number;
   /** Why the listing is cut, where it is: skills may be missing from it. */
   readonly partial?: string;
-  /** Whether the tree is older than a refresh that failed. */
+  /** Whether the tree is older than a refresh that failed, or was kept from an earlier start and is no longer fresh. */
   readonly stale: boolean;
   /** Milliseconds for which the server lets its listing count as fresh; absent where it does not say (LST-3). */
   readonly ttlMs?: number;
@@ -121,7 +125,10 @@ export interface Mount {
   readonly fs: NodeFs;
   readonly promises: NodeFs['promises'];
   readonly mountPoint: string;
-  /** Connects to and lists every server, and reports each; one that fails does not make this fail. */
+  /**
+   * Connects to and lists every server, and reports each; one that fails does not make this fail. A server whose kept listing is
+   * still fresh is not asked.
+   */
   ready(): Promise<readonly ServerStatus[]>;
   /** The skills known now. */
   skills(): readonly SkillInfo[];
@@ -193,6 +200,26 @@ function pagerFor(options: ResolvedOptions): Pager {
   return routedPager((label) => (configured.has(label) ? inWorker : inHost), [inHost, inWorker]);
 }
 
+/** Where content is kept from one start to the next: by label, without the servers that do not tell who they are. */
+function cachesFor(
+  { cache, servers }: ResolvedOptions,
+  report: (problem: CacheProblem) => void,
+): ReadonlyMap<string, ServerCache> {
+  const caches = new Map<string, ServerCache>();
+  if (cache === undefined) return caches;
+  try {
+    const store = diskStore({ ...cache, report });
+    const keys = new Map(Object.entries(cache.keys ?? {}));
+    for (const [label, source] of servers) {
+      const server = store.server(label, source, keys.get(label));
+      if (server !== undefined) caches.set(label, server);
+    }
+  } catch (error) {
+    throw error instanceof CacheDirectoryError ? new OptionsError(`cache: ${error.message}`, { cause: error }) : error;
+  }
+  return caches;
+}
+
 class SkillMount implements Mount {
   readonly fs: NodeFs;
   readonly mountPoint: string;
@@ -208,11 +235,16 @@ class SkillMount implements Mount {
     const store = memoryStore(options.memoryBytes);
     const now = Date.now;
     const servers = new Map<string, SkillFs>();
+    const waitWhenStale = options.cache?.whenStale === 'wait';
+    const caches = cachesFor(options, (problem) =>
+      this.#diagnostics.emit({ severity: 'warning', code: 'cache', ...problem }),
+    );
     for (const label of options.servers.keys()) {
       const report = (diagnostic: Omit<Diagnostic, 'label'>) => this.#diagnostics.emit({ label, ...diagnostic });
       const expired = () => void this.refresh(label);
       const replaced: ServerOptions['replaced'] = (before, after) => this.#tellChanges(label, before, after);
-      const state = new ServerState({ ...options, label, now, report, expired, replaced });
+      const cache = caches.get(label);
+      const state = new ServerState({ ...options, label, cache, waitWhenStale, now, report, expired, replaced });
       servers.set(label, new SkillFs(state, store, inodes));
     }
     this.#pager = pager;
@@ -248,7 +280,8 @@ class SkillMount implements Mount {
 
   async ready(): Promise<readonly ServerStatus[]> {
     const waiting = [...this.#table.servers.values()].map(async ({ state }) => {
-      if (state.tree === undefined || state.listFault !== undefined) await this.#load(state);
+      state.restore();
+      if (state.tree === undefined || state.listFault !== undefined || state.stale) await this.#load(state);
     });
     await Promise.all(waiting);
     return this.status();

@@ -7,6 +7,28 @@ import type { ServerConfig } from './protocol/connect.ts';
 /** A server as config, opened and closed by the mount, or a connected client of either SDK major, which stays the host's. */
 export type ServerSource = ServerConfig | McpClient;
 
+/** Where and how content is kept from one start to the next. */
+export interface CacheOptions {
+  /**
+   * An absolute path, private to the user and outside of every directory in which agents look for skills. Default: `skillfs` in
+   * the user's cache directory, as the operating system has it.
+   */
+  readonly directory?: string;
+  /** Bytes on disk at most; what was not used for longest goes first. Default 512 MiB. */
+  readonly maxBytes?: number;
+  /**
+   * What an access does that finds a kept listing no longer fresh. `background` (default) shows it, marked stale, while the
+   * server is asked. `wait` asks first, and shows it only when there is no answer: for programs that end before another could
+   * come.
+   */
+  readonly whenStale?: 'background' | 'wait';
+  /**
+   * By label, a name for the server and for whom it is asked. Needed for connected clients, which do not tell; content kept under
+   * one name is never read under another.
+   */
+  readonly keys?: Readonly<Record<string, string>>;
+}
+
 export interface MountOptions {
   /**
    * The servers, under labels that the host assigns. A label is the server's directory below the mount point, and half of
@@ -37,6 +59,11 @@ export interface MountOptions {
   readonly concurrency?: { readonly perServer?: number; readonly total?: number };
   /** Bytes of verified content kept in memory. Default 64 MiB. */
   readonly memoryBytes?: number;
+  /**
+   * Whether listings and verified content are kept on this disk, apart for each server and its credentials (CACHE-1, CACHE-2).
+   * Default `false`: a library writes nothing to its host's disk unasked.
+   */
+  readonly cache?: boolean | CacheOptions;
   /**
    * Milliseconds for which a failed connection or listing is not tried again by an access, doubled with each failure in a
    * row up to five minutes. Default 10,000.
@@ -70,6 +97,7 @@ export interface ResolvedOptions {
   readonly deadlines: { readonly connect: number; readonly request: number; readonly list: number };
   readonly concurrency: { readonly perServer: number; readonly total: number };
   readonly memoryBytes: number;
+  readonly cache: CacheOptions | undefined;
   readonly retryAfter: number;
   readonly missTtl: number;
   readonly listen: boolean;
@@ -135,6 +163,17 @@ const schema = z.strictObject({
     })
     .prefault({}),
   memoryBytes: z.number().int().min(0).default(MEMORY_BYTES),
+  cache: z.preprocess(
+    (given) => (given === true ? {} : given === false ? undefined : given),
+    z
+      .strictObject({
+        directory: z.string().min(1).optional(),
+        maxBytes: count.optional(),
+        whenStale: z.enum(['background', 'wait']).optional(),
+        keys: z.record(z.string(), z.string().min(1)).optional(),
+      })
+      .optional(),
+  ),
   retryAfter: z.number().int().min(0).default(RETRY_AFTER),
   missTtl: z.number().int().min(0).default(MISS_TTL),
   listen: z.boolean().default(true),
@@ -149,7 +188,7 @@ export function resolveOptions(options: MountOptions): ResolvedOptions {
   for (const [label, source] of Object.entries(options.servers)) {
     servers.set(checkLabel(label), checkSource(source, `servers[${JSON.stringify(label)}]`));
   }
-  return { ...resolved, servers, worker: resolved.worker };
+  return { ...resolved, servers, cache: resolved.cache as CacheOptions | undefined, worker: resolved.worker };
 }
 
 /** @throws OptionsError when a label cannot be a path segment */

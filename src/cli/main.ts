@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../base/version.ts';
 import { OptionsError } from '../options.ts';
+import { register as cache } from './commands/cache.ts';
 import { register as cat } from './commands/cat.ts';
 import { register as demo } from './commands/demo.ts';
 import { register as doctor } from './commands/doctor.ts';
@@ -31,7 +32,7 @@ in .mcp.json, .vscode/mcp.json and .cursor/mcp.json of the working directory.`,
 Data goes to standard output, everything else to standard error.
 Exit codes: 0 all went well, 1 something failed, 2 the call or the configuration cannot be used.`,
   );
-for (const register of [ls, tree, cat, stat, skills, verify, doctor, run, serve, demo]) register(program);
+for (const register of [ls, tree, cat, stat, skills, verify, doctor, run, serve, cache, demo]) register(program);
 
 // A reader that has seen enough, like head, ends the program quietly.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

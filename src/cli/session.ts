@@ -1,7 +1,10 @@
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { KNOWN_FILES } from '../config/files.ts';
+import { diskStore } from '../content/disk/disk-store.ts';
+import { CacheDirectoryError } from '../content/disk/private-directory.ts';
 import { type Mount, mount } from '../mount.ts';
-import type { MountOptions } from '../options.ts';
+import type { CacheOptions, MountOptions } from '../options.ts';
 import { type ServerOptions, serversOf } from './config/servers.ts';
 import { UsageError } from './failures.ts';
 import { note, printable } from './output.ts';
@@ -15,6 +18,9 @@ export interface SessionOptions extends ServerOptions {
   readonly resources?: boolean;
   readonly allowOverLimits?: boolean;
   readonly verbose?: boolean;
+  /** Whether content is kept on this disk; absent for a command {@link withLiveServers}. */
+  readonly cache?: boolean;
+  readonly cacheDir?: string;
 }
 
 export interface Session {
@@ -25,8 +31,20 @@ export interface Session {
   pathOf(argument: string): string;
 }
 
-/** Adds the options to a command. */
+/** Adds the options to a command that shows what servers have, by what is kept on this disk where that will do. */
 export function withServers(command: Command): Command {
+  return withCacheDirectory(withLiveServers(command)).option(
+    '--no-cache',
+    'keep nothing on this disk, and use nothing kept there',
+  );
+}
+
+export function withCacheDirectory(command: Command): Command {
+  return command.option('--cache-dir <dir>', 'where listings and verified files are kept, instead of the user’s cache');
+}
+
+/** Adds the options to a command that examines servers: what they said earlier is of no use to it. */
+export function withLiveServers(command: Command): Command {
   const collect = (value: string, before: readonly string[] | undefined) => [...(before ?? []), value];
   return command
     .option('--server <label=target>', "a server: label='command args' or label=https://… (repeatable)", collect)
@@ -39,6 +57,26 @@ export function withServers(command: Command): Command {
     .option('--resources', 'mount what is no skill too, below <label>/@resources')
     .option('--allow-over-limits', 'load skills of more than 512 files or 16 MiB too')
     .option('--verbose', 'show diagnostics, the standard error of servers, and stacks');
+}
+
+/**
+ * A command that ends soon asks the server for a listing that is no longer fresh, and takes the kept one when there is no
+ * answer.
+ *
+ * @throws UsageError when the directory that was asked for cannot be used
+ */
+function cacheOf({ cache, cacheDir }: SessionOptions): false | CacheOptions {
+  if (cache !== true) return false;
+  const options: CacheOptions = { whenStale: 'wait', ...(cacheDir !== undefined && { directory: resolve(cacheDir) }) };
+  try {
+    diskStore(options);
+    return options;
+  } catch (error) {
+    if (!(error instanceof CacheDirectoryError)) throw error;
+    if (cacheDir !== undefined) throw new UsageError(`--cache-dir: ${error.message}`);
+    note(printable(`${error.message}; nothing is kept`));
+    return false;
+  }
 }
 
 function milliseconds(value: string): number {
@@ -71,9 +109,9 @@ export async function session<T>(options: SessionOptions, run: (session: Session
   const problems = remarks.flatMap(({ kind, message }) => (kind === 'unusable' ? [message] : []));
   const stderr = verbose ? 'inherit' : 'ignore';
   const quiet = [...servers].map(([label, config]) => [label, 'command' in config ? { ...config, stderr } : config]);
-  const mounted = mount({ servers: Object.fromEntries(quiet), ...settingsFrom(options) });
-  mounted.on('diagnostic', ({ severity, label, message }) => {
-    if (verbose || severity !== 'info')
+  const mounted = mount({ servers: Object.fromEntries(quiet), cache: cacheOf(options), ...settingsFrom(options) });
+  mounted.on('diagnostic', ({ severity, code, label, message }) => {
+    if (verbose || (severity !== 'info' && code !== 'cache'))
       note(`${severity}: ${label === undefined ? '' : `${printable(label)}: `}${printable(message)}`);
   });
   const pathOf = (argument: string) => {

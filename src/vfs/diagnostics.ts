@@ -24,7 +24,9 @@ export type DiagnosticCode =
   /** Skills of one name, or layers that have one path; the message says which of them is shown where. */
   | 'collision'
   /** Something about a local directory is off; it is used as far as it can be. */
-  | 'local';
+  | 'local'
+  /** The cache on disk held something that was not put there, which was dropped, or cannot be used. */
+  | 'cache';
 
 /** Something a person who runs the mount should be able to see. Nothing is reported only here: a failing call fails too. */
 export interface Diagnostic {

@@ -8,6 +8,7 @@ import { type PathTemplate, parseTemplate } from '../catalog/template.ts';
 import { type SkillNode, SkillTree, withoutConflicts } from '../catalog/tree.ts';
 import type { Refusal, SkillEntry, SkillLimits } from '../catalog/types.ts';
 import { fromTreePath, isUriProblem, skillRootOf } from '../catalog/uri.ts';
+import type { KeptListing, ServerCache } from '../content/server-cache.ts';
 import type { Negotiated, PageReply, PageRequest } from '../pager/port.ts';
 import type { Diagnostic } from './diagnostics.ts';
 
@@ -24,6 +25,10 @@ export interface ServerOptions {
   readonly retryAfter: number;
   /** Milliseconds `skills/get` is not asked again for what the server did not have. */
   readonly missTtl: number;
+  /** What is kept of this server from one start to the next, where anything is. */
+  readonly cache: ServerCache | undefined;
+  /** Whether the first access waits for the server when the kept listing is no longer fresh, as long as there is an answer. */
+  readonly waitWhenStale: boolean;
   readonly now: () => number;
   readonly report: (diagnostic: Omit<Diagnostic, 'label'>) => void;
   /** Called when an access finds the listing older than the server said it stays fresh (LST-3). */
@@ -44,7 +49,7 @@ export class ServerState {
   #refusals: readonly Refusal[] = [];
   /** Why the listing is cut, where it is. */
   partial: string | undefined;
-  /** Whether the tree is older than a refresh that failed. */
+  /** Whether the tree is older than a refresh that failed, or was kept from an earlier start and is no longer fresh. */
   stale = false;
   /** The templates of the listing that stand for paths (DRAFT-3). */
   templates: readonly PathTemplate[] = [];
@@ -66,7 +71,8 @@ export class ServerState {
   #failures = 0;
   /** When the listing stops being fresh; absent where the server does not say, or has nothing stay fresh. */
   #expiresAt: number | undefined;
-  #applied: unknown;
+  #applied: PageReply['list'] | undefined;
+  #restored = false;
   /** Refusals by the directory of the skill, where it has one. */
   #refusedRoots: ReadonlyMap<string, Refusal> = new Map();
   /** Entries confirmed by `skills/get`, which outlive a listing that does not name them. */
@@ -100,13 +106,11 @@ export class ServerState {
     return this.listFault === undefined && !this.stale && this.#expiresAt === undefined ? this.tree : undefined;
   }
 
-  /** The current tree; the first access connects and lists. */
+  /** The current tree; the first access takes the kept listing, or connects and lists. */
   *current(): Op<SkillTree> {
+    this.restore();
     if (this.tree !== undefined && (this.listFault === undefined || this.options.now() < this.#retryAt)) {
-      if (this.#expiresAt !== undefined && this.options.now() >= this.#expiresAt) {
-        this.#expiresAt = undefined;
-        this.options.expired();
-      }
+      if (this.#expiresAt !== undefined && this.options.now() >= this.#expiresAt) yield* this.#revalidate();
       return this.tree;
     }
     if (this.lastError !== undefined && this.options.now() < this.#retryAt) throw this.#again(this.lastError);
@@ -133,6 +137,7 @@ export class ServerState {
    * @throws `Fault` EAGAIN when a synchronous caller is the first, and cannot wait
    */
   *shown(): Op<SkillTree | undefined> {
+    this.restore();
     if (this.tree === undefined && this.lastError === undefined) {
       try {
         yield* this.load();
@@ -141,13 +146,52 @@ export class ServerState {
       }
       return this.tree;
     }
-    const failed = this.tree === undefined || this.listFault !== undefined || this.stale;
+    const failed = this.tree === undefined || this.listFault !== undefined;
     if (!failed) return yield* this.current();
     if (this.options.now() >= this.#retryAt) {
       this.#retryAt = this.options.now() + this.options.retryAfter;
       this.options.expired();
     }
     return this.tree;
+  }
+
+  /**
+   * Takes the listing kept from an earlier start, where there is one and nothing newer is known. One that is no longer fresh, or
+   * never was, is stale, and asked for again by the next access; one that is fresh is not (LST-3).
+   */
+  restore(): void {
+    if (this.#restored || this.tree !== undefined) return;
+    this.#restored = true;
+    const kept = this.options.cache?.getListing();
+    if (kept === undefined) return;
+    const { listing, negotiated, fetchedAt } = kept;
+    this.negotiated = negotiated as unknown as Negotiated;
+    this.#apply(listing as unknown as PageReply['list']);
+    for (const value of kept.confirmed) {
+      const root = skillRootOf((value as { readonly uri: string }).uri);
+      const entry = isUriProblem(root) ? undefined : this.examine(value, root.treePath);
+      if (entry !== undefined && 'root' in entry) this.graft(entry);
+    }
+    this.listedAt = fetchedAt;
+    this.stale = !isFresh(kept, this.options.now());
+    this.#expiresAt = this.stale ? 0 : fetchedAt + Math.min(listing.ttlMs ?? 0, KEPT_FRESH);
+  }
+
+  /** Asks again for a listing that is no longer fresh. The tree at hand stays in use, whatever comes of it. */
+  *#revalidate(): Op<void> {
+    if (!this.stale || !this.options.waitWhenStale) {
+      this.#expiresAt = undefined;
+      this.options.expired();
+      return;
+    }
+    try {
+      yield* this.load();
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      if (error.code !== 'EAGAIN') return;
+      this.#expiresAt = undefined;
+      this.options.expired();
+    }
   }
 
   /**
@@ -163,13 +207,15 @@ export class ServerState {
       this.#failed(error, 'unreachable');
       throw error;
     }
+    const asked = this.options.now();
+    let applied = false;
     try {
-      const asked = this.options.now();
       const listing = yield* ask({ kind: 'list', label: this.label });
       this.listMs = this.options.now() - asked;
       if (listing !== this.#applied) {
         this.#applied = listing;
         this.#apply(listing);
+        applied = true;
       }
     } catch (error) {
       this.#failed(error, 'list-failed');
@@ -178,6 +224,7 @@ export class ServerState {
       return treeDiff(before, this.tree);
     }
     yield* this.#confirmInstructions();
+    if (applied) this.#keep(asked);
     return treeDiff(before, this.tree as SkillTree);
   }
 
@@ -285,6 +332,15 @@ export class ServerState {
     return { dynamic, verbatim: this.negotiated?.verbatim ?? true, ...(resources && { taken: RESOURCES }) };
   }
 
+  /** Keeps the listing for the next start; of a server that does not speak of skills there is nothing to keep. */
+  #keep(fetchedAt: number): void {
+    const { negotiated } = this;
+    const listing = this.#applied;
+    if (negotiated?.dialect === undefined || listing === undefined) return;
+    const confirmed = [...this.#unlisted.values()];
+    this.options.cache?.putListing({ listing: { ...listing }, confirmed, negotiated: { ...negotiated }, fetchedAt });
+  }
+
   #refuse(refusal: Refusal): Refusal {
     if (!this.refusals.some((one) => one.uri === refusal.uri && one.message === refusal.message)) {
       this.refusals = [...this.refusals, refusal];
@@ -350,6 +406,15 @@ export function* templatesOf(state: ServerState): Op<PageReply['templates']> {
   const others = yield* ask({ kind: 'templates', label: state.label });
   const known = new Set(state.listedTemplates.map(({ uriTemplate }) => uriTemplate));
   return [...state.listedTemplates, ...others.filter(({ uriTemplate }) => !known.has(uriTemplate))];
+}
+
+/** How long, in milliseconds, a kept listing counts as fresh at most, whatever its server said. */
+const KEPT_FRESH = 24 * 60 * 60 * 1000;
+
+/** LST-3; a listing that was cut when it was fetched is asked for again. */
+function isFresh({ listing, fetchedAt }: KeptListing, now: number): boolean {
+  const ttl = Math.min(listing.ttlMs ?? 0, KEPT_FRESH);
+  return listing.partial === undefined && fetchedAt <= now && now < fetchedAt + ttl;
 }
 
 /** Yields one request and gives its answer the type it has. */

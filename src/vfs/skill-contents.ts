@@ -15,7 +15,10 @@ interface Fetched {
   readonly digest: string;
 }
 
-/** The contents of one server's files: fetched when read, checked before they are given out, and kept. */
+/**
+ * The contents of one server's files: fetched when read, checked before they are given out, and kept in memory and, where
+ * there is a cache, for the next start. Content without digest is never kept longer than the mount.
+ */
 export class SkillContents {
   readonly #state: ServerState;
   readonly #store: BlobStore;
@@ -39,14 +42,19 @@ export class SkillContents {
     let bytes = this.#store.get(key);
     // Another entry may list these bytes with another size.
     if (listed !== undefined && bytes?.byteLength !== listed.size) bytes = undefined;
+    const cache = listed && this.#state.options.cache;
+    bytes ??= listed && cache?.get(listed);
+    const fetched = bytes === undefined;
     bytes ??= yield* this.#fetch(file);
     try {
       if (isSkillMd(file)) this.#matchFrontmatter(skill.entry, bytes);
     } catch (error) {
       this.#store.delete(key);
+      if (listed !== undefined) cache?.delete(listed.digest);
       throw error;
     }
     this.#store.put(key, bytes);
+    if (fetched && listed !== undefined) cache?.put(listed.digest, bytes);
     return bytes;
   }
 

@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import type { ServerStatus } from '../../mount.ts';
 import { EXIT } from '../failures.ts';
 import { out, outJson, plural, printable } from '../output.ts';
-import { type SessionOptions, session, withServers } from '../session.ts';
+import { type SessionOptions, session, withLiveServers } from '../session.ts';
 
 interface DoctorOptions extends SessionOptions {
   readonly json?: boolean;
 }
 
 export function register(program: Command): void {
-  withServers(
+  withLiveServers(
     program.command('doctor').description('Say what was negotiated with each server, what was refused, and why.'),
   )
     .option('--json', 'for programs')

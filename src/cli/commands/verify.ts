@@ -3,7 +3,7 @@ import type { Mount } from '../../mount.ts';
 import { contentOf } from '../content-of.ts';
 import { EXIT } from '../failures.ts';
 import { out, outJson, plural, printable, progressBar } from '../output.ts';
-import { type SessionOptions, session, withServers } from '../session.ts';
+import { type SessionOptions, session, withLiveServers } from '../session.ts';
 
 interface VerifyOptions extends SessionOptions {
   readonly json?: boolean;
@@ -18,7 +18,7 @@ interface Failure {
 }
 
 export function register(program: Command): void {
-  withServers(
+  withLiveServers(
     program
       .command('verify')
       .description('Read everything below servers or paths, and check it against the manifests.')
