@@ -28,15 +28,13 @@ export function assertNothingShows(yaml: string, names: FieldNames): void {
 export function assertExact(original: string, masked: string, names: FieldNames, directive: number | undefined): void {
   for (const version of ['1.2', '1.1'] as const) {
     const kept = entriesOf(original, version)?.filter(([key]) => names.reason(String(key)) === undefined);
-    if (kept?.length === 0) {
-      throw new MaskError('nothing-left', 'its frontmatter has nothing but fields that grant or run something');
-    }
     if (kept !== undefined && isSame(kept, entriesOf(masked, version))) continue;
     if (directive !== undefined) {
       const what = 'a value of the frontmatter has a command directive, which some hosts would run';
       throw new MaskError('directive-in-frontmatter', `${what}; the author has to reword it`, directive);
     }
-    throw new MaskError('not-exact', `without its masked fields, readers of YAML ${version} would see something else`);
+    const what = `without the fields to mask, readers of YAML ${version} would fail, or see something else`;
+    throw new MaskError('not-exact', `${what}; no other field may need an anchor in one of them`);
   }
 }
 

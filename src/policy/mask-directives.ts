@@ -1,7 +1,7 @@
 const [TAB, LF, CR, BLANK, BANG, BACKTICK, TILDE] = [0x09, 0x0a, 0x0d, 0x20, 0x21, 0x60, 0x7e];
 
-/** What may stand before a fence on its line: indentation, quote and list markers. */
-const LEAD = new Set([...' \t>-*+.)0123456789'].map((char) => char.charCodeAt(0)));
+/** What may stand before a fence on its line: indentation, quote and list markers, and what may become a blank. */
+const LEAD = new Set([...' \t>-*+.)0123456789!'].map((char) => char.charCodeAt(0)));
 
 /** Bytes `start` to `end`, exclusive. */
 export interface Range {

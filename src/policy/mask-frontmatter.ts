@@ -50,6 +50,9 @@ export function fieldsToMask(yaml: string, names: FieldNames): FieldRange[] {
     const key = keyOf(pair, lineAt);
     return names.reason(key) === undefined ? undefined : key;
   });
+  if (masked.length > 0 && !masked.includes(undefined)) {
+    throw new MaskError('nothing-left', 'its frontmatter has nothing but fields that grant or run something');
+  }
   const ranges = isFlow(root.srcToken) ? flowRanges(root.srcToken, masked) : blockRanges(root, yaml, masked);
   const fields = ranges.map((range) => ({ ...range, line: lineAt(range.key) }));
   assertCoreTags(root, fields, lineAt);

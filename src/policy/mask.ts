@@ -56,7 +56,7 @@ export function maskSkill(bytes: Uint8Array, options: MaskOptions = {}): MaskedS
   for (const range of directives) writeBlanks(masked, range);
   for (const field of fields) (field.style === 'block' ? writeComment : writeBlanks)(masked, field);
 
-  const after = readable(masked).yaml;
+  const after = splitSkillMd(masked).yaml;
   assertNothingShows(after, names);
   const spans = spansOf(bytes, fields, directives, names);
   const yamlEnd = offsets.at(-1) ?? 0;

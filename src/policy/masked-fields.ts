@@ -60,8 +60,8 @@ export class FieldNames {
   /** Whether readers that go by lines, without YAML, take this line for one of the fields. */
   showsIn(line: string): boolean {
     const colon = line.indexOf(':');
-    const key = /^\s*["']?([\p{L}\p{N}][^"'#]*)["']?\s*$/u.exec(line.slice(0, Math.min(colon, 256)))?.[1];
-    if (colon === -1 || key === undefined || this.reason(key) === undefined) return false;
+    const key = line.slice(0, Math.max(colon, 0)).trim().slice(0, 256);
+    if (!/^["']?[\p{L}\p{N}]/u.test(key) || this.reason(key) === undefined) return false;
     return !/^\s/.test(line) || UNMISTAKABLE.has(fold(key));
   }
 }
