@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { stringify, type ToStringOptions } from 'yaml';
+import { parseDocument, stringify, type ToStringOptions } from 'yaml';
 
 /** Text that no reader takes for anything else. */
 const tame = fc
