@@ -35,7 +35,7 @@ function fold(name: string): string {
   return name
     .normalize('NFKC')
     .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, '');
+    .replace(/[\s_.-]/g, '');
 }
 
 /** Words that data and prose use, too: below the top level, and inside a text, they are taken for such. */
@@ -60,8 +60,9 @@ export class FieldNames {
   /** Whether readers that go by lines, without YAML, take this line for one of the fields. */
   showsIn(line: string): boolean {
     const colon = line.indexOf(':');
-    const key = line.slice(0, Math.max(colon, 0)).trim().slice(0, 256);
-    if (!/^["']?[\p{L}\p{N}]/u.test(key) || this.reason(key) === undefined) return false;
+    const before = line.slice(0, Math.max(colon, 0)).trim().slice(0, 256);
+    const key = before.replace(/^["']/, '').replace(/["']$/, '');
+    if (/^[-.]/.test(key) || this.reason(key) === undefined) return false;
     return !/^\s/.test(line) || UNMISTAKABLE.has(fold(key));
   }
 }

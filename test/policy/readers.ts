@@ -36,7 +36,7 @@ const plain = (name: string) =>
   name
     .normalize('NFKC')
     .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, '');
+    .replaceAll(/[\s_.-]/g, '');
 const MASKED = new Set([...MASKED_FIELDS.keys()].map(plain));
 
 export function isMaskedKey(key: string): boolean {
