@@ -2,9 +2,9 @@
 export type MaskProblem =
   /** The frontmatter cannot be read; the cause says why. */
   | 'frontmatter'
-  /** A line end, document marker or directive that readers take differently. */
+  /** A line end, document marker or directive that readers take differently, or two fields in one line. */
   | 'ambiguous-lines'
-  /** A merge key, or an alias for a key. */
+  /** A merge key, an alias for a key, or a key with an anchor or a tag. */
   | 'indirect-key'
   /** The key `__proto__`, which becomes every key of its value in some readers. */
   | 'prototype-key'

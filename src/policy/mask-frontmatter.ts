@@ -47,8 +47,11 @@ export function fieldsToMask(yaml: string, names: FieldNames): FieldRange[] {
   if (!isMap(root)) throw new MaskError('frontmatter', `it is no mapping of keys to values; ${REWRITE}`);
 
   const masked = root.items.map((pair) => {
-    const key = keyOf(pair, lineAt);
-    return names.reason(key) === undefined ? undefined : key;
+    assertWholePair(pair, lineAt);
+    const name = nameOf(pair, lineAt);
+    if (names.reason(name) !== undefined) return name;
+    assertPlainKey(pair, lineAt);
+    return undefined;
   });
   if (masked.length > 0 && !masked.includes(undefined)) {
     throw new MaskError('nothing-left', 'its frontmatter has nothing but fields that grant or run something');
@@ -72,7 +75,7 @@ function assertPlainLines(yaml: string): void {
   }
 }
 
-function keyOf({ key }: Pair, lineAt: (offset: number) => number): string {
+function nameOf({ key }: Pair, lineAt: (offset: number) => number): string {
   const line = isNode(key) ? lineAt(key.range?.[0] ?? 0) : undefined;
   if (isAlias(key)) throw new MaskError('indirect-key', `a key is the alias *${key.source}; ${REWRITE}`, line);
   const name = isScalar(key) ? String(key.value) : '';
@@ -80,6 +83,20 @@ function keyOf({ key }: Pair, lineAt: (offset: number) => number): string {
     throw new MaskError('indirect-key', `"<<" brings in other keys for some readers; ${REWRITE}`, line);
   if (name === '__proto__') throw new MaskError('prototype-key', `the key "__proto__" is set; ${REWRITE}`, line);
   return name;
+}
+
+/** The parser takes `? a? b: c` for the key `a` and drops the rest, which other readers do not. */
+function assertWholePair({ key, srcToken }: Pair, lineAt: (offset: number) => number): void {
+  if (!srcToken?.value || srcToken.sep?.some(({ type }) => type === 'map-value-ind')) return;
+  const line = isNode(key) ? lineAt(key.range?.[0] ?? 0) : undefined;
+  throw new MaskError('ambiguous-lines', `more than one key is in the line; ${REWRITE}`, line);
+}
+
+/** A key with an anchor or tag cannot be the first one for some readers, and it may become that. */
+function assertPlainKey({ key }: Pair, lineAt: (offset: number) => number): void {
+  if (!isScalar(key) || (key.anchor === undefined && key.tag === undefined)) return;
+  const line = lineAt(key.range?.[0] ?? 0);
+  throw new MaskError('indirect-key', `a key has an anchor or a tag, which not all readers take; ${REWRITE}`, line);
 }
 
 function assertCoreTags(root: YAMLMap, masked: readonly Range[], lineAt: (offset: number) => number): void {
@@ -108,14 +125,14 @@ function startOf(item: Item | undefined): number {
 }
 
 function blockRanges(root: YAMLMap, yaml: string, masked: readonly (string | undefined)[]): ItemRange[] {
-  const items = root.items.map(({ srcToken }) => srcToken);
-  const lineStart = (offset: number) => yaml.lastIndexOf('\n', offset - 1) + 1;
+  const keys = root.items.map(({ srcToken }) => startOf(srcToken));
+  const lineStarts = keys.map((key) => (key === 0 ? 0 : yaml.lastIndexOf('\n', key - 1) + 1));
   return masked.flatMap((field, index) => {
     if (field === undefined) return [];
-    const key = startOf(items[index]);
-    const next = items[index + 1];
-    const end = next === undefined ? yaml.length : lineStart(startOf(next));
-    return [{ field, style: 'block' as const, key, start: key === 0 ? 0 : lineStart(key), end }];
+    const [key = 0, start = 0, end = yaml.length] = [keys[index], lineStarts[index], lineStarts[index + 1]];
+    const before = yaml.slice(start, key).trim();
+    if (before === '' && end > key) return [{ field, style: 'block' as const, key, start, end }];
+    throw new MaskError('ambiguous-lines', `the field ${field} is not alone in its lines; ${REWRITE}`);
   });
 }
 
