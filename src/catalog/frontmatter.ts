@@ -19,6 +19,15 @@ export interface SkillMd {
   readonly body: string;
 }
 
+/** A SKILL.md between its fences and after them, unread. */
+export interface SkillMdText {
+  /** Where the YAML begins in the decoded text, a byte order mark not counted; all before it is ASCII. */
+  readonly start: number;
+  /** The lines between the fences, as they are. */
+  readonly yaml: string;
+  readonly body: string;
+}
+
 /**
  * Reads the frontmatter of a SKILL.md: UTF-8, with or without a byte order mark, with LF or CRLF line ends, between two
  * lines of `---`.
@@ -26,6 +35,17 @@ export interface SkillMd {
  * @throws FrontmatterError
  */
 export function readFrontmatter(bytes: Uint8Array): SkillMd {
+  const { yaml, body } = splitSkillMd(bytes);
+  const { value, source } = readYamlMapping(yaml.replaceAll('\r\n', '\n'), 2);
+  return { frontmatter: value, source, body };
+}
+
+/**
+ * Finds the fences, and bounds what is between them.
+ *
+ * @throws FrontmatterError
+ */
+export function splitSkillMd(bytes: Uint8Array): SkillMdText {
   const text = decode(bytes);
   const opening = OPENING.exec(text)?.[0];
   if (opening === undefined) {
@@ -39,8 +59,7 @@ export function readFrontmatter(bytes: Uint8Array): SkillMd {
   if (new TextEncoder().encode(yaml).byteLength > FRONTMATTER_BYTES) {
     throw new FrontmatterError('too-large', `the frontmatter has more than ${FRONTMATTER_BYTES} bytes`);
   }
-  const { value, source } = readYamlMapping(yaml.replaceAll('\r\n', '\n'), 2);
-  return { frontmatter: value, source, body: rest.slice(closing.index + closing[0].length) };
+  return { start: opening.length, yaml, body: rest.slice(closing.index + closing[0].length) };
 }
 
 function decode(bytes: Uint8Array): string {

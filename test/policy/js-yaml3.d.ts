@@ -1,0 +1,3 @@
+declare module 'js-yaml3' {
+  export { load } from 'js-yaml';
+}
