@@ -9,8 +9,17 @@ const shared: Options = {
   // p-limit is published as ES modules only; a CommonJS consumer on an early Node 20 cannot require it.
   noExternal: ['p-limit', 'yocto-queue'],
 };
-const library = { index: 'src/index.ts', server: 'src/server/index.ts', testing: 'src/testing/index.ts' };
-const programs = { cli: 'src/cli/main.ts', worker: 'src/pager/bridge/worker.ts' };
+const library = {
+  index: 'src/index.ts',
+  server: 'src/server/index.ts',
+  testing: 'src/testing/index.ts',
+  fuse: 'src/fuse/index.ts',
+};
+const programs = {
+  cli: 'src/cli/main.ts',
+  worker: 'src/pager/bridge/worker.ts',
+  'fuse-server': 'src/fuse/serving-process.ts',
+};
 /** Run before a program is loaded, by `--import` or by `--require`. */
 const preloads = { register: 'src/patch/register.ts' };
 
