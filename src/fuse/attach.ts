@@ -9,11 +9,11 @@ const DEVICE = '/dev/fuse';
 /** No change, no devices, no other user's identity, and nothing runs (SEC-1). The kernel checks permissions. */
 const FLAGS = 'ro,nosuid,nodev,noexec,default_permissions';
 
-/** How a program is started so that it finds the mount as descriptor 3. */
+/** How a program is started so that it finds the mount as descriptor 4. */
 export interface Attachment {
   readonly command: string;
   readonly args: readonly string[];
-  /** What to pass as descriptor 3, and to close afterwards; absent when the command gets it by itself. */
+  /** What to pass as descriptor 4, and to close afterwards; absent when the command gets it by itself. */
   readonly device: FileHandle | undefined;
 }
 

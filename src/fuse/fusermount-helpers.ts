@@ -1,7 +1,8 @@
 /**
  * Programs that have `fusermount3` mount, and then become the one that serves, because Node cannot receive a descriptor.
- * Arguments: fusermount3, its options, the directory, and the command to become. That finds the mount as descriptor 3, and as
- * 4 the socket whose end tells fusermount3 to unmount. What fusermount3 says when it fails is told on standard output as
+ * Arguments: fusermount3, its options, the directory, and the command to become. That finds the mount as descriptor 4, and as 3
+ * the socket whose end tells fusermount3 to unmount: when a process is killed, the kernel closes the higher one first, and only
+ * what nobody answers any more is unmounted. What fusermount3 says when it fails is told on standard output as
  * JSON.
  */
 export interface Helper {
@@ -25,7 +26,7 @@ if not received:
     sys.exit(1)
 fuse = array.array('i', received[0][2][:4])[0]
 high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (fuse, ours.fileno())]
-for fd, name in zip(high, (3, 4)):
+for fd, name in zip(high, (4, 3)):
     os.dup2(fd, name, True)
 os.execv(command[0], command)
 `;
@@ -57,8 +58,8 @@ if ($got <= 0 || unpack('Q', $control) < 20) {
   print '{"failed":"' . ($text || 'fusermount3 ended without a word') . qq("}\\n);
   exit 1;
 }
-my @high = map { my $fd = POSIX::dup2($_->[0], $_->[1]); $fd } ([$fuse, 20], [fileno($ours), 21]);
-POSIX::dup2(20, 3); POSIX::dup2(21, 4); POSIX::close(20); POSIX::close(21);
+POSIX::dup2($fuse, 20); POSIX::dup2(fileno($ours), 21);
+POSIX::dup2(20, 4); POSIX::dup2(21, 3); POSIX::close(20); POSIX::close(21);
 exec(@command) or die $!;
 `;
 

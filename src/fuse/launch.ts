@@ -6,10 +6,10 @@ import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { AttachError, attach } from './attach.ts';
+import { AttachError, attach, unavailable } from './attach.ts';
 import { detach } from './detach.ts';
 import { isOurs } from './mountinfo.ts';
-import { recordFile } from './records.ts';
+import { isServed, recordFile, recordOf } from './records.ts';
 import { isOutcome, type Outcome, type ServingOptions, type Setup } from './setup.ts';
 
 export interface LaunchOptions {
@@ -61,19 +61,28 @@ export async function launch(where: string, options: LaunchOptions): Promise<Lau
 
 /** @throws AttachError when it is no directory, or not empty; a mount of ours that nobody serves any more is taken away */
 async function usableDirectory(where: string, nonempty: boolean): Promise<string> {
-  try {
-    await stat(where);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOTCONN') throw new AttachError(`cannot mount on ${where}: ${message}`);
-    await detach(where);
+  const cannot = (why: string) => new AttachError(`cannot mount on ${where}: ${why}`);
+  const dir = await realpath(where).catch((error: Error) => {
+    throw cannot(error.message);
+  });
+  if (await isOurs(dir)) {
+    if (!(await isAbandoned(dir))) throw cannot('it is mounted on already');
+    await detach(dir);
   }
-  const dir = await realpath(where);
-  if (!(await stat(dir)).isDirectory()) throw new AttachError(`cannot mount on ${where}: it is not a directory`);
-  if (await isOurs(dir)) throw new AttachError(`cannot mount on ${where}: it is mounted on already`);
-  if (nonempty || (await readdir(dir)).length === 0) return dir;
-  throw new AttachError(
-    `cannot mount on ${where}: it is not empty; what is in it would be hidden (--nonempty allows it)`,
+  const entries = await readdir(dir).catch((error: Error) => {
+    throw cannot(error.message);
+  });
+  if (nonempty || entries.length === 0) return dir;
+  throw cannot('it is not empty; what is in it would be hidden (--nonempty allows it)');
+}
+
+/** Whether the process that served a mount is gone. The kernel may still know the attributes, but not the entries. */
+async function isAbandoned(dir: string): Promise<boolean> {
+  const record = await recordOf(dir);
+  if (record !== undefined && (await isServed(record))) return false;
+  return readdir(dir).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOTCONN' || error.code === 'ECONNABORTED',
   );
 }
 
@@ -92,7 +101,7 @@ function start({ command, args }: { command: string; args: readonly string[] }, 
   return spawn(command, args, {
     detached,
     env: { ...process.env, UV_THREADPOOL_SIZE: process.env['UV_THREADPOOL_SIZE'] ?? THREADS },
-    stdio: ['pipe', 'pipe', log?.fd ?? 'inherit', ...(device === undefined ? [] : [device.fd])],
+    stdio: ['pipe', 'pipe', log?.fd ?? 'inherit', ...(device === undefined ? [] : ['ignore' as const, device.fd])],
   });
 }
 
@@ -133,8 +142,7 @@ async function firstOutcome(stdout: Readable): Promise<Outcome> {
 async function failure(error: unknown, log: string | undefined): Promise<AttachError> {
   const written = log === undefined ? '' : (await readFile(log, 'utf8')).trim();
   if (log !== undefined) await rm(log, { force: true });
-  const message = [`cannot mount: ${(error as Error).message}`, ...(written === '' ? [] : [written])].join('\n');
-  return new AttachError(message, { cause: error });
+  return unavailable([(error as Error).message, ...(written === '' ? [] : [written])].join('\n'));
 }
 
 /** The program is beside this module, as it is published; a program bundled into one file finds it in its packages. */

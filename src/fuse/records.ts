@@ -102,12 +102,14 @@ async function readRecord(file: string): Promise<Kept | undefined> {
   }
 }
 
-/** When a process began, in the kernel's own unit; `undefined` when there is none. */
+/** When a process began, in the kernel's own unit; `undefined` when there is none, or nobody has noticed its death yet. */
 async function beginOf(pid: number): Promise<string | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The name before it, in parentheses, may hold anything.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    // The name before them, in parentheses, may hold anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const isDead = fields[0] === 'Z' || fields[0] === 'X';
+    return isDead ? undefined : fields[19];
   } catch {
     return undefined;
   }

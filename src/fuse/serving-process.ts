@@ -11,7 +11,7 @@ import { readSetup, tellParent } from './setup.ts';
 // The process that answers the kernel for one mount: a program that used its own mount would wait for itself.
 
 /** Where the mount is found (see `attach.ts`). */
-const DEVICE = 3;
+const DEVICE = 4;
 
 /** Milliseconds that open files may still be read after the mount was taken away. */
 const GRACE = 5_000;
