@@ -1,6 +1,6 @@
 // A directory of skills, the server of it, and mounts of that server, as the checks need them.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -34,8 +34,16 @@ export function run(command, args, { cwd, timeout = 60_000, env } = {}) {
 
 export const skillfs = (...args) => run(process.execPath, [cli, ...args]);
 
+const fixtures = [];
+
+/** To be called when nothing is mounted any more. */
+export function removeFixtures() {
+  for (const { directory } of fixtures) rmSync(directory, { recursive: true });
+}
+
 export class Fixture {
   constructor(name) {
+    fixtures.push(this);
     this.directory = mkdtempSync(join(tmpdir(), `skillfs-fuse-${name}-`));
     this.skills = join(this.directory, 'skills');
     this.dir = join(this.directory, 'mount');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { apiChecks } from './api.mjs';
 import { faultChecks } from './faults.mjs';
+import { removeFixtures } from './fixture.mjs';
 import { manyChecks } from './many.mjs';
 import { programChecks, readingFixture } from './programs.mjs';
 
@@ -15,11 +16,14 @@ if (process.platform !== 'linux' || !existsSync('/dev/fuse')) {
   process.exit();
 }
 
+let last = performance.now();
 const results = { passed: 0, failed: 0, skipped: 0 };
 const has = (program) => process.env.PATH.split(delimiter).some((directory) => existsSync(join(directory, program)));
 const row = (result, name, note = '') => {
   results[result]++;
-  console.log(`  ${result.padEnd(8)} ${name}${note}`);
+  const ms = Math.round(performance.now() - last);
+  last = performance.now();
+  console.log(`  ${result.padEnd(8)}${`${ms} ms`.padStart(10)}  ${name}${note}`);
 };
 
 async function check(name, ...rest) {
@@ -42,6 +46,7 @@ await reading.unmount();
 await faultChecks(check);
 await manyChecks(check);
 await apiChecks(check);
+removeFixtures();
 console.log(`${results.passed} passed, ${results.failed} failed, ${results.skipped} skipped`);
 if (results.failed > 0) process.exitCode = 1;
 
