@@ -100,7 +100,8 @@ function start({ command, args }: { command: string; args: readonly string[] }, 
   const { device, log, detached } = streams;
   return spawn(command, args, {
     detached,
-    env: { ...process.env, UV_THREADPOOL_SIZE: process.env['UV_THREADPOOL_SIZE'] ?? THREADS },
+    // Hooks of this program, which may replace what reads files, are not for that one.
+    env: { ...process.env, NODE_OPTIONS: undefined, UV_THREADPOOL_SIZE: process.env['UV_THREADPOOL_SIZE'] ?? THREADS },
     stdio: ['pipe', 'pipe', log?.fd ?? 'inherit', ...(device === undefined ? [] : ['ignore' as const, device.fd])],
   });
 }

@@ -1,10 +1,11 @@
 // mountKernel(), from a program that uses its own mount, synchronously too.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mountKernel } from '../../../dist/fuse.js';
 import { memoryServer } from '../../../dist/testing.js';
-import { Fixture, run, skillfs } from './fixture.mjs';
+import { Fixture, foreground, run, skillfs } from './fixture.mjs';
 
 export async function apiChecks(check) {
   const fixture = new Fixture('api');
@@ -38,6 +39,17 @@ export async function apiChecks(check) {
       const { stdout, stderr, late } = await run(process.execPath, ['--input-type=module', '-e', program(end)]);
       assert.deepEqual({ stdout, late }, { stdout: 'b\n', late: false }, stderr);
       for (let tries = 0; tries < 100 && readdirSync(fixture.dir).length > 0; tries++) await run('sleep', ['0.05']);
+      assert.deepEqual(readdirSync(fixture.dir), []);
+    });
+  }
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    await check(`in the foreground, ${signal} unmounts`, async () => {
+      const child = foreground(fixture);
+      const ended = once(child, 'exit');
+      for (let tries = 0; tries < 200 && readdirSync(fixture.dir).length === 0; tries++) await run('sleep', ['0.05']);
+      assert.equal(readFileSync(join(fixture.mounted, 'own/a.md'), 'utf8'), 'a');
+      child.kill(signal);
+      assert.deepEqual(await ended, [0, null]);
       assert.deepEqual(readdirSync(fixture.dir), []);
     });
   }

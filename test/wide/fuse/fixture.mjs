@@ -34,6 +34,12 @@ export function run(command, args, { cwd, timeout = 60_000, env } = {}) {
 
 export const skillfs = (...args) => run(process.execPath, [cli, ...args]);
 
+/** The command that mounts, as it stays in the foreground. */
+export function foreground(fixture) {
+  const args = [cli, 'mount', fixture.dir, '--foreground', '--server', `s=${fixture.serverCommand}`];
+  return spawn(process.execPath, args, { stdio: 'ignore' });
+}
+
 const fixtures = [];
 
 /** To be called when nothing is mounted any more. */

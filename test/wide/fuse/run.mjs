@@ -1,7 +1,7 @@
 // Kernel mounts, read by programs that know nothing of us. Usage: npm run build && node test/wide/fuse/run.mjs
 // Needs Linux with /dev/fuse. As root everything runs a second time as an unprivileged user, in a mount namespace of its own.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { apiChecks } from './api.mjs';
@@ -11,14 +11,23 @@ import { manyChecks } from './many.mjs';
 import { programChecks, readingFixture } from './programs.mjs';
 
 const isRoot = process.getuid?.() === 0;
-if (process.platform !== 'linux' || !existsSync('/dev/fuse')) {
-  console.log(`kernel mounts: skipped, there is no /dev/fuse on this ${process.platform} machine`);
+const has = (program) => process.env.PATH.split(delimiter).some((directory) => existsSync(join(directory, program)));
+
+/** Why nothing can be mounted here; `undefined` when it can. */
+function obstacle() {
+  if (process.platform !== 'linux' || !existsSync('/dev/fuse')) return 'there is no /dev/fuse';
+  if (!isRoot) return has('fusermount3') ? undefined : 'not root, and there is no fusermount3';
+  const [, capabilities] = /^CapEff:\s*(\w+)$/m.exec(readFileSync('/proc/self/status', 'utf8'));
+  return (BigInt(`0x${capabilities}`) >> 21n) & 1n ? undefined : 'root may not mount here (CAP_SYS_ADMIN)';
+}
+
+if (obstacle() !== undefined) {
+  console.log(`kernel mounts: skipped, ${obstacle()}`);
   process.exit();
 }
 
 let last = performance.now();
 const results = { passed: 0, failed: 0, skipped: 0 };
-const has = (program) => process.env.PATH.split(delimiter).some((directory) => existsSync(join(directory, program)));
 const row = (result, name, note = '') => {
   results[result]++;
   const ms = Math.round(performance.now() - last);
@@ -51,13 +60,20 @@ console.log(`${results.passed} passed, ${results.failed} failed, ${results.skipp
 if (results.failed > 0) process.exitCode = 1;
 
 if (isRoot) {
-  const scratch = mkdtempSync(join(tmpdir(), 'skillfs-fuse-device-'));
-  // A device that everybody may open, as most systems have it, seen by nobody else.
-  const script = `mknod "$0" c 10 229 && chmod 666 "$0" && mount --make-rprivate / && mount --bind "$0" /dev/fuse &&
-    exec setpriv --reuid=65534 --regid=65534 --clear-groups env -u XDG_RUNTIME_DIR HOME=/tmp TMPDIR=/tmp "$@"`;
   const self = new URL(import.meta.url).pathname;
-  const args = ['-m', 'sh', '-c', script, join(scratch, 'fuse'), process.execPath, self];
-  const { status } = spawnSync('unshare', args, { stdio: 'inherit' });
-  rmSync(scratch, { recursive: true });
-  if (status !== 0) process.exitCode = 1;
+  const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups'];
+  const missing = ['fusermount3', 'setpriv', 'unshare'].filter((program) => !has(program));
+  if (missing.length > 0) console.log(`kernel mounts as another user: skipped, there is no ${missing.join(', ')}`);
+  else if (spawnSync('setpriv', [...asNobody, process.execPath, '--check', self]).status !== 0) {
+    console.log('kernel mounts as another user: skipped, this checkout is not readable by others');
+  } else {
+    const scratch = mkdtempSync(join(tmpdir(), 'skillfs-fuse-device-'));
+    // A device that everybody may open, as most systems have it, seen by nobody else.
+    const script = `mknod "$0" c 10 229 && chmod 666 "$0" && mount --make-rprivate / && mount --bind "$0" /dev/fuse &&
+      exec setpriv ${asNobody.join(' ')} env -u XDG_RUNTIME_DIR HOME=/tmp TMPDIR=/tmp "$@"`;
+    const args = ['-m', 'sh', '-c', script, join(scratch, 'fuse'), process.execPath, self];
+    const { status } = spawnSync('unshare', args, { stdio: 'inherit' });
+    rmSync(scratch, { recursive: true });
+    if (status !== 0) process.exitCode = 1;
+  }
 }
