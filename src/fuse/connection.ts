@@ -3,12 +3,6 @@ import { REQUEST_BYTES } from './protocol/abi.ts';
 import { replyHeader } from './protocol/reply.ts';
 import { decodeHeader, decodeRequest, type Request, type RequestHeader } from './protocol/request.ts';
 
-/**
- * Requests that are waited for at once. Each holds a thread of Node's pool; one is decoded and answered while the kernel
- * fills another.
- */
-const READERS = 2;
-
 /** The kernel's end went away, or the request is not there any more: both end what they concern, and nothing else. */
 const UNMOUNTED = 'ENODEV';
 const GONE = 'ENOENT';
@@ -23,14 +17,11 @@ export class Connection {
 
   /** Hands on requests as they come. @returns when the file system is unmounted and its last file is closed */
   async receive(handle: (header: RequestHeader, request: Request) => void): Promise<void> {
-    const loops = Array.from({ length: READERS }, async () => {
-      const buffer = Buffer.allocUnsafeSlow(REQUEST_BYTES);
-      while (await this.#next(buffer)) {
-        const header = decodeHeader(buffer);
-        handle(header, decodeRequest(header, buffer));
-      }
-    });
-    await Promise.all(loops);
+    const buffer = Buffer.allocUnsafeSlow(REQUEST_BYTES);
+    while (await this.#next(buffer)) {
+      const header = decodeHeader(buffer);
+      handle(header, decodeRequest(header, buffer));
+    }
   }
 
   /** @returns whether the kernel still waits for it */
@@ -67,6 +58,7 @@ export class Connection {
     }
   }
 
+  /** Waits in a thread of Node's pool. One is enough: requests are decoded faster than the kernel hands them on. */
   #next(buffer: Buffer): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const again = () =>

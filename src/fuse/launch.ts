@@ -32,7 +32,7 @@ export interface Launched {
 /** Milliseconds that the serving process may take to begin. */
 const START = 30_000;
 
-/** Reads of the kernel's requests hold threads, and so do lookups of names; both find room in so many. */
+/** What waits for the kernel holds threads of Node's pool; so many leave room for lookups of host names. */
 const THREADS = '8';
 
 /**

@@ -134,7 +134,7 @@ class Server implements FuseServer {
     if (!expected) this.#options.report(this.#nodes.get(node)?.path ?? `node ${node}`, error);
   }
 
-  /** An interrupt may overtake the request it is for: then the kernel is told to send it again. */
+  /** An interrupt may come before the request it is for: then the kernel is told to send it again. */
   #interrupt(unique: number, interrupted: number): void {
     const pending = this.#pending.get(interrupted);
     if (pending === undefined) this.#connection.fail(unique, EAGAIN);
