@@ -14,8 +14,13 @@ const library = {
   server: 'src/server/index.ts',
   testing: 'src/testing/index.ts',
   adapters: 'src/adapters/index.ts',
+  fuse: 'src/fuse/index.ts',
 };
-const programs = { cli: 'src/cli/main.ts', worker: 'src/pager/bridge/worker.ts' };
+const programs = {
+  cli: 'src/cli/main.ts',
+  worker: 'src/pager/bridge/worker.ts',
+  'fuse-server': 'src/fuse/serving-process.ts',
+};
 /** Run before a program is loaded, by `--import` or by `--require`. */
 const preloads = { register: 'src/patch/register.ts' };
 

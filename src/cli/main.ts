@@ -7,11 +7,14 @@ import { register as cat } from './commands/cat.ts';
 import { register as demo } from './commands/demo.ts';
 import { register as doctor } from './commands/doctor.ts';
 import { register as ls } from './commands/ls.ts';
+import { register as mount } from './commands/mount.ts';
+import { register as mounts } from './commands/mounts.ts';
 import { register as run } from './commands/run.ts';
 import { register as serve } from './commands/serve.ts';
 import { register as skills } from './commands/skills.ts';
 import { register as stat } from './commands/stat.ts';
 import { register as tree } from './commands/tree.ts';
+import { register as unmount } from './commands/unmount.ts';
 import { register as verify } from './commands/verify.ts';
 import { EXIT, UsageError } from './failures.ts';
 import { noteError, printable } from './output.ts';
@@ -32,7 +35,8 @@ in .mcp.json, .vscode/mcp.json and .cursor/mcp.json of the working directory.`,
 Data goes to standard output, everything else to standard error.
 Exit codes: 0 all went well, 1 something failed, 2 the call or the configuration cannot be used.`,
   );
-for (const register of [ls, tree, cat, stat, skills, verify, doctor, run, serve, cache, demo]) register(program);
+for (const register of [ls, tree, cat, stat, skills, verify, doctor, run, serve, mount, unmount, mounts, cache, demo])
+  register(program);
 
 // A reader that has seen enough, like head, ends the program quietly.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

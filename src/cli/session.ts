@@ -5,6 +5,7 @@ import { diskStore } from '../content/disk/disk-store.ts';
 import { CacheDirectoryError } from '../content/disk/private-directory.ts';
 import { type Mount, mount } from '../mount.ts';
 import type { CacheOptions, MountOptions } from '../options.ts';
+import type { ServerConfig } from '../protocol/connect.ts';
 import { type ServerOptions, serversOf } from './config/servers.ts';
 import { UsageError } from './failures.ts';
 import { note, printable } from './output.ts';
@@ -100,16 +101,31 @@ export function settingsFrom(options: SessionOptions): Omit<MountOptions, 'serve
   };
 }
 
-/** Mounts what the options say, runs, and closes, whatever happens. */
-export async function session<T>(options: SessionOptions, run: (session: Session) => Promise<T>): Promise<T> {
+/**
+ * What the options say of a mount, whose servers are all config. What is to be said of the configuration is told.
+ *
+ * @throws UsageError when an option cannot be used, or there is no server
+ */
+export function mountOptionsOf(options: SessionOptions): {
+  readonly mountOptions: MountOptions & { readonly servers: Readonly<Record<string, ServerConfig>> };
+  readonly problems: readonly string[];
+} {
   const { servers, remarks } = serversOf(options, process.cwd(), process.env);
-  const { verbose = false, mountPoint = '/mcp' } = options;
+  const { verbose = false } = options;
   for (const { kind, message } of remarks) if (verbose || kind !== 'disabled') note(printable(message));
   if (servers.size === 0) throw new UsageError(NO_SERVERS);
   const problems = remarks.flatMap(({ kind, message }) => (kind === 'unusable' ? [message] : []));
   const stderr = verbose ? 'inherit' : 'ignore';
   const quiet = [...servers].map(([label, config]) => [label, 'command' in config ? { ...config, stderr } : config]);
-  const mounted = mount({ servers: Object.fromEntries(quiet), cache: cacheOf(options), ...settingsFrom(options) });
+  const mountOptions = { servers: Object.fromEntries(quiet), cache: cacheOf(options), ...settingsFrom(options) };
+  return { mountOptions, problems };
+}
+
+/** Mounts what the options say, runs, and closes, whatever happens. */
+export async function session<T>(options: SessionOptions, run: (session: Session) => Promise<T>): Promise<T> {
+  const { mountOptions, problems } = mountOptionsOf(options);
+  const { verbose = false, mountPoint = '/mcp' } = options;
+  const mounted = mount(mountOptions);
   mounted.on('diagnostic', ({ severity, code, label, message }) => {
     if (verbose || (severity !== 'info' && code !== 'cache'))
       note(`${severity}: ${label === undefined ? '' : `${printable(label)}: `}${printable(message)}`);

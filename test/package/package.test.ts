@@ -161,8 +161,9 @@ test('publint finds nothing wrong', () => {
 
 test('types resolve for every kind of consumer', () => {
   const attw = join(root, 'node_modules/.bin/attw');
-  // The worker is a program, not a module to import: it has no types, and is for ES modules alone.
-  const options = ['--pack', root, '--profile', 'node16', '--exclude-entrypoints', './worker', '--format', 'json'];
+  // These are programs, not modules to import: they have no types, and are for ES modules alone.
+  const programs = ['--exclude-entrypoints', './worker', './fuse-server'];
+  const options = ['--pack', root, '--profile', 'node16', ...programs, '--format', 'json'];
   const { analysis } = JSON.parse(execFileSync(attw, options, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }));
   const node10 = ({ resolutionKind }: { resolutionKind?: string }) => resolutionKind === 'node10';
   expect(analysis.problems.filter((problem: { resolutionKind?: string }) => !node10(problem))).toEqual([]);

@@ -1,0 +1,66 @@
+import type { Socket } from 'node:net';
+import { OptionsError, resolveOptions } from '../options.ts';
+import { isMcpClient } from '../protocol/client.ts';
+import { AttachError } from './attach.ts';
+import { detach } from './detach.ts';
+import { launch } from './launch.ts';
+import type { ServingOptions } from './setup.ts';
+
+export { AttachError };
+
+/** What {@link mountKernel} takes: the options of `mount`, with servers as config only, and how the directory is used. */
+export interface KernelMountOptions extends ServingOptions {
+  /** Whether the directory may hold something, which is hidden while it is mounted on. Default `false`. */
+  readonly nonempty?: boolean;
+  /** Whether other users may look into the mount. As root only. Default `false`. */
+  readonly allowOther?: boolean;
+  /** Whether the serving process writes more than warnings and errors to standard error. Default `false`. */
+  readonly verbose?: boolean;
+}
+
+/** A directory at which the kernel shows servers' skills. */
+export interface KernelMount {
+  /** The directory, absolute and without symbolic links; each server is below it, under its label. */
+  readonly dir: string;
+  /** The process that serves the mount. SIGHUP has it list its servers again, SIGTERM ends it. */
+  readonly pid: number;
+  /** Takes the mount away. Files that are open stay readable for some seconds. @returns when its process has ended */
+  unmount(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Mounts the skills of MCP servers on a directory, for every program: read-only, nothing in it runs (SEC-1). A process of its
+ * own serves the mount, so that synchronous calls of this one may use it, and ends with this one. Linux only; without root it
+ * needs fusermount3 and Python or Perl.
+ *
+ * @throws OptionsError when a server is a connected client: what lives in this process could not answer while a synchronous
+ * call of this process waits for the kernel
+ * @throws AttachError when the directory cannot be mounted on; the message names what works instead
+ */
+export async function mountKernel(options: KernelMountOptions, directory: string): Promise<KernelMount> {
+  const { nonempty = false, allowOther = false, verbose = false, ...rest } = options;
+  resolveOptions(rest);
+  for (const [label, source] of Object.entries(rest.servers)) {
+    if (isMcpClient(source)) throw new OptionsError(clientRefused(label));
+  }
+  const { dir, child } = await launch(directory, { options: rest, verbose, nonempty, allowOther, detached: false });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.unref();
+  (child.stdin as Socket).unref();
+  const unmount = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
+    await detach(dir);
+    child.kill('SIGTERM');
+    await ended;
+  };
+  return { dir, pid: child.pid as number, unmount, [Symbol.asyncDispose]: unmount };
+}
+
+function clientRefused(label: string): string {
+  return (
+    `servers[${JSON.stringify(label)}]: a kernel mount takes servers as config only: a connected client lives in this ` +
+    'process, and could not answer while a synchronous call of this process waits for the kernel'
+  );
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { known, type Op } from '../base/op.ts';
+import type { Mount } from '../mount.ts';
+import { MountTable } from '../vfs/mount-table.ts';
+import type { ReadFs } from '../vfs/read-fs.ts';
+
+/** Where files come from, and what is known of their content. */
+export interface Provenance {
+  /** The digest that a file's manifest lists for it; `undefined` when its content cannot be verified (VER-5). */
+  digestOf(path: string): string | undefined;
+  /** Extended attributes by name; a value is had when it is asked for. */
+  xattrsOf(path: string): ReadonlyMap<string, () => Op<string>>;
+}
+
+/**
+ * What a mount knows of its paths, as extended attributes (SEC-2): `user.skillfs.origin` (the server's label), `.uri`, and of
+ * files `.verified` (`true`, or `false` for dynamic content), `.digest` (the manifest's) and `.served-digest` (of the bytes
+ * that a read gives, which are fetched for it).
+ */
+export function provenanceOf(mount: Mount, core: ReadFs): Provenance {
+  const fileAt = (path: string) => {
+    const located = core instanceof MountTable ? core.locate(path) : undefined;
+    const node = located?.server.peek(located.below);
+    return node?.kind === 'file' ? node : undefined;
+  };
+  return {
+    digestOf: (path) => fileAt(path)?.listed?.digest,
+    xattrsOf(path) {
+      const origin = mount.originOf(path);
+      if (origin === undefined) return new Map();
+      const values: [string, string][] = [['origin', origin.label]];
+      if (origin.uri !== undefined) values.push(['uri', origin.uri]);
+      const file = fileAt(path);
+      if (file !== undefined) values.push(['verified', String(file.listed !== undefined)]);
+      if (file?.listed !== undefined) values.push(['digest', file.listed.digest]);
+      const attributes = new Map(values.map(([name, value]) => [`${PREFIX}${name}`, () => known(value)]));
+      if (file !== undefined) attributes.set(`${PREFIX}served-digest`, () => servedDigest(core, path));
+      return attributes;
+    },
+  };
+}
+
+const PREFIX = 'user.skillfs.';
+
+function* servedDigest(core: ReadFs, path: string): Op<string> {
+  const { bytes } = yield* core.read(path);
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}
