@@ -43,7 +43,9 @@ class Manifests implements Dialect {
     const manifests = new Set(
       resources.flatMap(({ uri }) => (isManifest(uri) ? [uri.slice(0, -MANIFEST.length)] : [])),
     );
-    const skills = resources.filter(({ uri }) => uri.endsWith(SKILL_MD) && !isReserved(uri)).map(({ uri }) => uri);
+    const skills = resources
+      .map(({ uri }) => uri)
+      .filter((uri) => uri.endsWith(SKILL_MD) && !isReserved(uri) && !isFileOfOther(uri, manifests));
     const notes: string[] = [];
     const entries = await inParallel(skills, async (uri) => {
       const root = uri.slice(0, -SKILL_MD.length);
@@ -102,6 +104,16 @@ class Manifests implements Dialect {
 
 function isManifest(uri: string): boolean {
   return uri.startsWith('skill://') && uri.endsWith(MANIFEST);
+}
+
+/** Whether a SKILL.md has no manifest of its own and lies in a skill that has one: a file of that, as its manifest says. */
+function isFileOfOther(skillMd: string, manifests: ReadonlySet<string>): boolean {
+  const root = skillMd.slice(0, -SKILL_MD.length);
+  if (manifests.has(root)) return false;
+  for (let cut = root.lastIndexOf('/'); cut > 'skill://'.length; cut = root.lastIndexOf('/', cut - 1)) {
+    if (manifests.has(root.slice(0, cut))) return true;
+  }
+  return false;
 }
 
 /** A path of a manifest as these servers spell it in URIs. */
