@@ -7,7 +7,9 @@ export type Kind =
   /** Looks at, reads or changes one thing. */
   | 'one'
   /** Shows what is in a directory. */
-  | 'list';
+  | 'list'
+  /** Tells of changes. Below the root of an overlay, those of a directory of the disk are the disk's to tell. */
+  | 'watch';
 
 /**
  * Chooses who answers for a path: `undefined` is Node.
@@ -26,7 +28,8 @@ function isNative(patched: Patched, path: string, kind: Kind): boolean {
   try {
     const there = native.lstatSync(path, { throwIfNoEntry: false });
     if (there === undefined) return false;
-    if (kind === 'list' && !there.isFile()) return false;
+    const isShown = kind === 'list' || (kind === 'watch' && path === patched.mountPoint);
+    if (isShown && !there.isFile()) return false;
   } catch {
     // The disk refuses the path: let the function that was called say so, in its own way.
     return true;
@@ -36,7 +39,7 @@ function isNative(patched: Patched, path: string, kind: Kind): boolean {
 
 /** A mount point's parents need not be on the disk. */
 function chooseAbove(routes: Routes, path: unknown, kind: Kind): NodeFs | undefined {
-  if (kind === 'list') return undefined;
+  if (kind !== 'one') return undefined;
   const [below] = routes.below(path);
   if (below === undefined) return undefined;
   return native.existsSync(routes.absolute(path) as string) ? undefined : below.fs;

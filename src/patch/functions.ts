@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { settled } from '../base/op.ts';
 import { nodeError, systemError } from '../node/errors.ts';
 import type { NodeFs, WriteTarget } from '../node/index.ts';
-import { isNodes } from '../node/native.ts';
+import { isNodes, native } from '../node/native.ts';
 import { choose, type Kind } from './choose.ts';
 import { opendir, readdirCallback, readdirPromise, readdirSync } from './list-functions.ts';
 import type { Routes } from './routes.ts';
@@ -14,8 +14,6 @@ export type Fn = ((this: unknown, ...args: any[]) => unknown) & Record<PropertyK
 /** What a function of `node:fs` is replaced with. `of` finds the function of the same name in a mount's `fs`. */
 export type Replace = (original: Fn, routes: Routes, of: (fs: NodeFs) => Fn) => Fn;
 
-/** Functions that show what is in a directory, or tell of it. */
-const LISTS = new Set(['readdir', 'opendir', 'watch', 'glob']);
 /** Functions of two paths. */
 const TWO = new Set(['rename', 'link', 'copyFile', 'cp']);
 
@@ -29,7 +27,8 @@ export function replacementFor(name: string, promised: boolean): Replace {
   if (base === 'symlink') return byArgument(1, 'one');
   if (TWO.has(base)) return ofTwo(base, sync, promised);
   if (/^[A-Z]/.test(name)) return streamClass;
-  return byArgument(0, LISTS.has(base) ? 'list' : 'one');
+  if (base === 'rm' && !sync) return rm(promised);
+  return byArgument(0, base === 'watch' ? 'watch' : 'one');
 }
 
 function byArgument(index: number, kind: Kind): Replace {
@@ -108,6 +107,27 @@ function ofTwo(name: string, sync: boolean, promised: boolean): Replace {
       process.nextTick(done, choice.reason);
       return undefined;
     } as Fn;
+}
+
+/**
+ * Where servers show something, a directory of the disk is removed at once: later versions of Node would list it anew
+ * with what is in `node:fs` by then, and fail for what is not on the disk.
+ */
+function rm(promised: boolean): Replace {
+  return (original, routes, of) => {
+    const other = byArgument(0, 'one')(original, routes, of);
+    return function (this: unknown, ...args: unknown[]): unknown {
+      const [path] = args;
+      const isShared = routes.below(path).length > 0 || routes.of(path)?.overlay === true;
+      if (!isShared || choose(routes, path, 'one') !== undefined) return other.apply(this, args);
+      if (promised) return (async () => native.rmSync(...(args as [string])))();
+      const done = args.pop();
+      if (typeof done !== 'function') return original.call(this, ...args, done);
+      const removed = settled(() => native.rmSync(...(args as [string])));
+      process.nextTick(done as () => void, removed.status === 'rejected' ? removed.reason : null);
+      return undefined;
+    } as Fn;
+  };
 }
 
 /** Patterns are looked for in their working directory, but for absolute ones. */

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { readFrontmatter } from '../catalog/frontmatter.ts';
 import type { SkillFrontmatter } from '../catalog/types.ts';
 import type { ChangeSource } from '../node/index.ts';
-import { isNodes, native } from '../node/native.ts';
+import { isNodes, native, passingOn } from '../node/native.ts';
 import { OptionsError } from '../options.ts';
 import { Diagnostics } from '../vfs/diagnostics.ts';
 import { callDriver } from '../vfs/driver.ts';
@@ -90,8 +90,10 @@ function watched(fs: LocalSource, root: string): ChangeSource {
     subscribe(listener) {
       if (fs !== native) return () => {};
       try {
-        const watcher = native.watch(root, { recursive: true, persistent: false }, (_, name) =>
-          listener(name === null ? '' : join('/', name).slice(1)),
+        const watcher = passingOn(() =>
+          native.watch(root, { recursive: true, persistent: false }, (_, name) =>
+            listener(name === null ? '' : join('/', name).slice(1)),
+          ),
         );
         watcher.on('error', () => watcher.close());
         return () => watcher.close();

@@ -163,7 +163,7 @@ test('the directory at a mount point is the disk’s only where it is the upperm
 
 test('directories of the disk are removed and copied as they are there', async () => {
   const files = { 'a/skills/greet/SKILL.md': skillMd('greet') };
-  const { root } = await project(files, (at, names) => [
+  const { root, skills } = await project(files, (at, names) => [
     union([{ path: join(at, 'a/skills') }, names], { mountPoint: join(at, 'a/skills') }),
   ]);
   fs.cpSync(`${root}/a`, `${root}/b`, { recursive: true });
@@ -175,4 +175,27 @@ test('directories of the disk are removed and copied as they are there', async (
   expect(readdirSync(root).sort()).toEqual(['a', 'b', 'c', 'mcp', 'skills']);
   fs.rmSync(`${root}/b`, { recursive: true });
   expect(existsSync(`${root}/b`)).toBe(false);
+  fs.mkdirSync(`${skills}/own`, { recursive: true });
+  await promisify(fs.rm)(skills, { recursive: true });
+  expect(readdirSync(skills)).toEqual(['refunds']);
+  expect((await rejection(promisify(fs.rm)(`${root}/c`))).code).toBe('ERR_FS_EISDIR');
+  expect((await rejection(fsPromises.rm(`${skills}/refunds`, { recursive: true }))).code).toBe('EROFS');
+});
+
+test('watching an overlay ends, and tells of what is made in it on the disk', async () => {
+  const { skills } = await project({ 'skills/greet/SKILL.md': skillMd('greet') });
+  for (const options of [{}, { recursive: true }]) {
+    const seen: string[] = [];
+    const watcher = fs.watch(skills, options, (_, name) => seen.push(String(name)));
+    const below = fs.watch(`${skills}/greet`, options, (_, name) => seen.push(`greet: ${name}`));
+    const made = `made-${Object.keys(options).length}`;
+    const change = () => {
+      fs.mkdirSync(`${skills}/${made}`, { recursive: true });
+      fs.writeFileSync(`${skills}/greet/x.md`, 'x');
+      return seen;
+    };
+    await expect.poll(change).toEqual(expect.arrayContaining([made, 'greet: x.md']));
+    watcher.close();
+    below.close();
+  }
 });
