@@ -59,11 +59,12 @@ export class FlatView implements ReadFs {
     if (!same) this.#root = { ...this.#root, mtimeMs: Math.trunc(this.#options.now()) };
   }
 
-  /** Keeps names for something local that is shown beside. */
-  reserve(names: Iterable<string>): void {
+  /** Keeps names for something local that is shown beside. @returns whether one of them is news */
+  reserve(names: Iterable<string>): boolean {
     let news = false;
     for (const name of names) if (this.#names.reserve(name)) news = true;
     if (news) this.changed();
+    return news;
   }
 
   /** The server and the path on it that a path of the view stands for. */

@@ -20,8 +20,8 @@ export interface ServerLayer {
   readonly kind: 'servers';
   readonly fs: ReadFs;
   readonly driver: Driver;
-  /** Keeps names at its root for what is local; absent where nothing would give way. */
-  readonly reserve?: (names: Iterable<string>) => void;
+  /** Keeps names at its root for what is local. Absent where nothing would give way. @returns whether something did */
+  readonly reserve?: (names: Iterable<string>) => boolean;
 }
 
 export type Layer = LocalLayer | ServerLayer;
@@ -65,11 +65,15 @@ export class UnionFs implements ReadFs {
   /** Paths that no layer of servers has, and until when that is believed. */
   #missed = new Map<string, number>();
   #reserved = false;
+  /** By name at the root, among layers that give way; there is nothing to tell apart in one. */
+  readonly #owners = new Map<string, ServerLayer>();
+  readonly #areSeveral: boolean;
 
   constructor(layers: readonly Layer[], options: UnionOptions) {
     this.layers = layers;
     this.#options = options;
     this.#inodes = new OwnInodes(options.inodes);
+    this.#areSeveral = layers.filter((layer) => isServers(layer) && layer.reserve !== undefined).length > 1;
   }
 
   /** To be called when a layer of servers changed. */
@@ -99,11 +103,18 @@ export class UnionFs implements ReadFs {
     };
     for (const layer of owners.filter(isLocal)) add(yield* this.#entriesOf(layer, path));
     const below = owners.filter(isServers);
-    if (path === '') for (const { reserve } of below) reserve?.(merged.keys());
-    for (const outcome of yield* together(below.map((layer) => this.#entriesOf(layer, path)))) {
-      if (outcome.status === 'rejected') throw outcome.reason;
-      add(outcome.value);
+    if (path === '') this.#reserve([...merged.keys()]);
+    let lists = yield* this.#entriesOfAll(below, path);
+    if (path === '') {
+      const before = this.#kept;
+      for (const [index, layer] of below.entries())
+        this.#claim(
+          layer,
+          (lists[index] ?? []).map(({ name }) => name),
+        );
+      if (this.#kept !== before) lists = yield* this.#entriesOfAll(below, path);
     }
+    lists.forEach(add);
     return [...merged.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -128,10 +139,14 @@ export class UnionFs implements ReadFs {
   *#having(candidates: readonly Layer[], path: string): Op<readonly [Layer, ...Layer[]]> {
     const atRoot = !path.includes('/');
     if (atRoot && !this.#reserved) yield* this.#reserveLocals();
-    const found = yield* this.#presentIn(candidates, path);
-    // A name that is new beside may give another one to a skill.
-    if (atRoot && found.length === 0 && (yield* this.#reserveLocals())) {
-      found.push(...(yield* this.#presentIn(candidates, path)));
+    const before = this.#kept;
+    let found = yield* this.#presentIn(candidates, path);
+    if (atRoot) {
+      // A name that is new beside may give another one to a skill.
+      if (found.length === 0) yield* this.#reserveLocals();
+      else if (found[0]?.layer.kind === 'local') this.#reserve([path]);
+      for (const { layer } of found) this.#claim(layer, [path]);
+      if (this.#kept !== before) found = yield* this.#presentIn(candidates, path);
     }
     const [first] = found;
     if (first === undefined) throw new Fault('ENOENT');
@@ -155,16 +170,34 @@ export class UnionFs implements ReadFs {
     return found;
   }
 
-  /** Keeps the names of everything local at the root. @returns whether there is a layer that gives way to them */
+  /** Keeps the names of everything local at the root. @returns whether a layer gave way to them */
   *#reserveLocals(): Op<boolean> {
-    this.#reserved = true;
-    const giving = this.layers.filter(isServers).filter(({ reserve }) => reserve !== undefined);
-    if (giving.length === 0) return false;
+    if (!this.layers.some((layer) => isServers(layer) && layer.reserve !== undefined)) return false;
+    const names: string[] = [];
     for (const layer of this.layers.filter(isLocal)) {
-      const names = (yield* this.#entriesOf(layer, '')).map(({ name }) => name);
-      for (const { reserve } of giving) reserve?.(names);
+      names.push(...(yield* this.#entriesOf(layer, '')).map(({ name }) => name));
     }
-    return true;
+    // Whoever looks meanwhile has to wait for the same.
+    this.#reserved = true;
+    return this.#reserve(names);
+  }
+
+  /** @param keeper the layer that has the names; absent for what is local */
+  #reserve(names: readonly string[], keeper?: Layer): boolean {
+    const gave = this.layers.filter((layer) => layer !== keeper && isServers(layer) && layer.reserve?.(names) === true);
+    if (gave.length > 0) this.changed();
+    return gave.length > 0;
+  }
+
+  /** Of layers that give way, the one that had a name first keeps it, so that it never passes to another. */
+  #claim(layer: Layer, names: readonly string[]): void {
+    if (!this.#areSeveral || !isServers(layer) || layer.reserve === undefined) return;
+    const own = names.filter((name) => {
+      const owner = this.#owners.get(name) ?? layer;
+      this.#owners.set(name, owner);
+      return owner === layer;
+    });
+    this.#reserve(own, layer);
   }
 
   /**
@@ -205,16 +238,18 @@ export class UnionFs implements ReadFs {
     const kept = this.#kept.get(path);
     if (kept !== undefined) return kept;
     if (this.#options.now() < (this.#missed.get(path) ?? 0)) return [];
+    // What changes meanwhile has maps of its own.
+    const [keptNow, missedNow] = [this.#kept, this.#missed];
     const having: ServerLayer[] = [];
     let certain = true;
     const doubt = () => {
       certain = false;
     };
     for (const layer of layers) if ((yield* presence(layer, path, doubt)) !== undefined) having.push(layer);
-    if (this.#kept.size >= KEPT) this.#kept.clear();
-    if (this.#missed.size >= KEPT) this.#missed.clear();
-    if (having.length > 0) this.#kept.set(path, having);
-    else if (certain) this.#missed.set(path, this.#options.now() + MISS_TTL);
+    if (keptNow.size >= KEPT) keptNow.clear();
+    if (missedNow.size >= KEPT) missedNow.clear();
+    if (having.length > 0) keptNow.set(path, having);
+    else if (certain) missedNow.set(path, this.#options.now() + MISS_TTL);
     return having;
   }
 
@@ -226,6 +261,14 @@ export class UnionFs implements ReadFs {
       if (path === '' && isFault(error) && error.code === 'ENOENT') return [];
       throw error;
     }
+  }
+
+  *#entriesOfAll(layers: readonly ServerLayer[], path: string): Op<readonly (readonly DirEntry[])[]> {
+    const outcomes = yield* together(layers.map((layer) => this.#entriesOf(layer, path)));
+    return outcomes.map((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    });
   }
 
   #tell(shadowed: Shadowed): void {
