@@ -53,7 +53,7 @@ export function flat(mount: Mount, options: FlatViewOptions = {}): View {
     now: Date.now,
     named: (named) => {
       for (const collision of named.collisions) {
-        const message = sentenceOf(collision, mountPoint);
+        const message = sentenceOf(collision);
         if (!told.has(message)) diagnostics.emit({ severity: 'warning', code: 'collision', message });
         told.add(message);
       }
@@ -139,10 +139,15 @@ function collisionAt({ name, kept, others }: NameCollision, root: string): Colli
   };
 }
 
-function sentenceOf({ name, kept, others }: NameCollision, mountPoint: string): string {
-  const holder = kept === undefined ? 'something else' : `${kept.skill.entry.uri} of server "${kept.label}"`;
+function sentenceOf({ name, kept, local, others }: NameCollision): string {
+  const holder =
+    kept === undefined
+      ? local
+        ? 'a local skill'
+        : 'a skill that is gone'
+      : `${kept.skill.entry.uri} of server "${kept.label}"`;
   const rest = others.map(({ label, skill, directory }) => {
-    const where = directory === undefined ? 'left out' : `at ${pathBelow(mountPoint, directory)}`;
+    const where = directory === undefined ? 'left out' : `in the directory "${directory}"`;
     return `${skill.entry.uri} of server "${label}" is ${where}`;
   });
   return `the name "${name}" belongs to ${holder}; ${rest.join(', ')}`;

@@ -62,7 +62,7 @@ test('SEC-5, MAP-7: of one name, the first configured server keeps it, and the o
   ]);
   expect(diagnostics).toEqual([
     'collision: the name "refunds" belongs to skill://refunds/SKILL.md of server "first"; ' +
-      'skill://acme/refunds/SKILL.md of server "second" is at /skills/refunds--second--acme',
+      'skill://acme/refunds/SKILL.md of server "second" is in the directory "refunds--second--acme"',
   ]);
 });
 
