@@ -3,7 +3,9 @@ import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
-import { type MountOptions, OptionsError, resolveOptions } from '../options.ts';
+import { moduleAddress } from '../content/shared/open.ts';
+import { type MountOptions, resolveOptions } from '../options.ts';
+import { expand } from './expand.ts';
 import { discover, type FoundServers, type Remark, readConfig, workspaceOf } from './files.ts';
 
 /** What a directory shows of the servers, beside what is in it: every skill at one level, or `<server>/<skill-path>`. */
@@ -44,6 +46,7 @@ const MOUNT_KEYS = [
   'memoryBytes',
   'retryAfter',
   'missTtl',
+  'shared',
 ] as const;
 
 const overlaysSchema = z.record(z.string().min(1), z.enum(['flat', 'tree']));
@@ -81,7 +84,7 @@ function textOf(file: string, name: string): string {
 function read(text: string, name: string, directory: string, env: NodeJS.ProcessEnv | undefined): Settings {
   const value: unknown = parse(text.replace(/^\ufeff/, ''), [], { allowTrailingComma: true });
   const file = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  return settings(readConfig(text, name, directory, env), file, name, directory);
+  return settings(readConfig(text, name, directory, env), file, name, directory, env);
 }
 
 function settings(
@@ -89,6 +92,7 @@ function settings(
   file: Readonly<Record<string, unknown>>,
   source: string,
   directory: string,
+  env?: NodeJS.ProcessEnv,
 ): Settings {
   const remarks = [...found.remarks];
   const unusable = (message: string) => remarks.push({ kind: 'unusable', message: `${source}: ${message}` });
@@ -101,11 +105,11 @@ function settings(
   for (const key of MOUNT_KEYS) {
     if (file[key] === undefined) continue;
     try {
-      resolveOptions({ servers: {}, [key]: file[key] } as MountOptions);
-      mount[key] = file[key];
+      const value = key === 'shared' ? sharedOf(file[key], directory, env) : file[key];
+      resolveOptions({ servers: {}, [key]: value } as MountOptions);
+      mount[key] = value;
     } catch (error) {
-      if (!(error instanceof OptionsError)) throw error;
-      unusable(error.message);
+      unusable((error as Error).message);
     }
   }
   const collisions = collisionsSchema.safeParse(file['collisions']);
@@ -120,6 +124,18 @@ function settings(
     remarks,
     source,
   };
+}
+
+/**
+ * A shared store as a file describes it: with variables, as its URL may hold a password, and modules found from where the file
+ * is.
+ *
+ * @throws Error naming a variable that is not set
+ */
+function sharedOf(value: unknown, directory: string, env: NodeJS.ProcessEnv | undefined): unknown {
+  const shared = env === undefined ? value : expand(value, { env, workspaceFolder: directory }, 'shared');
+  const { module } = (shared ?? {}) as { readonly module?: unknown };
+  return typeof module === 'string' ? { ...(shared as object), module: moduleAddress(module, directory) } : shared;
 }
 
 function usualOverlays(directory: string): readonly (readonly [string, OverlayView])[] {

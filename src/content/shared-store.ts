@@ -52,14 +52,19 @@ export interface StoreObject {
   readonly store: SharedStore;
 }
 
-/** How a store is had, in whichever thread. */
+/** How a store is had. */
 export type SharedSource = RedisConfig | ModuleConfig | StoreObject;
 
-/** A store that many processes share, and for whom. */
-export type SharedOptions = SharedSource & {
+interface Sharing {
   /**
    * By label, a name for the server and for whom it is asked. Needed for connected clients, which do not tell, and useful for
    * commands that are the same server on machines that differ: content is shared by those who give one name, and by no others.
    */
   readonly keys?: Readonly<Record<string, string>>;
-};
+}
+
+/** A store that many processes share, as plain data: it can be used in any thread and process. */
+export type SharedConfig = (RedisConfig | ModuleConfig) & Sharing;
+
+/** A store that many processes share, and for whom. */
+export type SharedOptions = SharedSource & Sharing;
