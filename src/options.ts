@@ -165,7 +165,7 @@ const sharedSources = {
   }),
   module: z.strictObject({
     module: z.union([z.string().min(1), z.instanceof(URL)]).transform((module) => moduleAddress(module)),
-    options: z.unknown().refine(isCloneable, { error: 'expected plain data: a module may be used in another thread' }),
+    options: z.custom(isCloneable, { error: 'expected plain data: a module may be used in another thread' }).optional(),
     ...sharedKeys,
   }),
   store: z.strictObject({
@@ -218,7 +218,7 @@ const schema = z.strictObject({
       })
       .optional(),
   ),
-  shared: z.unknown(),
+  shared: z.unknown().optional(),
   retryAfter: z.number().int().min(0).default(RETRY_AFTER),
   missTtl: z.number().int().min(0).default(MISS_TTL),
   listen: z.boolean().default(true),

@@ -64,6 +64,8 @@ export class SharedFile {
       return bytes;
     } catch (error) {
       if (!(error instanceof VerificationError)) throw error;
+      // The same would come again until it is gone.
+      this.#left = 0;
       this.#content.write(0, (store) => store.delete(key));
       this.#content.report({ label, uri, message: `what the shared store had was dropped: ${error.message}` });
       return undefined;
