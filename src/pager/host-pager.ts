@@ -51,7 +51,6 @@ export function hostPager(options: HostPagerOptions): Pager {
     ): Promise<PageReply[K]> {
       const session = sessions.get(request.label);
       if (session === undefined) throw new Fault('ENOENT', { detail: `no server "${request.label}"` });
-      if (request.kind === 'list') shared?.prepare();
       const answer = flight(keyOf(request), (shared) => session.answer(request, shared), signal);
       return (await answer) as PageReply[K];
     },

@@ -3,6 +3,17 @@ import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { redisStore } from '../redis-store.ts';
 import type { SharedSource, SharedStore } from '../shared-store.ts';
+import { Patience } from './patience.ts';
+import { loadRedis } from './redis-package.ts';
+import type { SharedSetup } from './shared-content.ts';
+
+/** Loads the code that a store needs, which keeps a thread busy, before somebody waits for that thread. */
+export async function loadShared({ source, deadline }: SharedSetup): Promise<void> {
+  if ('store' in source) return;
+  const loading: Promise<unknown> = 'redis' in source ? loadRedis() : import(String(source.module));
+  // Whoever uses the store is told why it cannot be loaded.
+  await new Patience(deadline).of(loading).catch(() => undefined);
+}
 
 /** @throws Error saying what is wrong with the module, or what the module throws */
 export async function openShared(source: SharedSource): Promise<SharedStore> {

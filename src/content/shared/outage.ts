@@ -5,9 +5,14 @@ export class Outage {
   #failures = 0;
   #failedAt = Number.NEGATIVE_INFINITY;
 
-  /** Whether to leave it alone for now. */
+  /** Whether it has not worked since it last failed. */
   get lasts(): boolean {
-    if (this.#failures === 0) return false;
+    return this.#failures > 0;
+  }
+
+  /** Whether to leave it alone for now. */
+  get isFresh(): boolean {
+    if (!this.lasts) return false;
     const wait = Math.min(SHARED_STORE.most, SHARED_STORE.first * 2 ** (this.#failures - 1));
     return performance.now() < this.#failedAt + wait;
   }

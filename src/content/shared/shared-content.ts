@@ -3,6 +3,7 @@ import type { SharedSource, SharedStore } from '../shared-store.ts';
 import type { Expected } from '../verify.ts';
 import { openShared } from './open.ts';
 import { Outage } from './outage.ts';
+import { Patience } from './patience.ts';
 import { SharedFile } from './shared-file.ts';
 
 /** Something about a shared store that a person should be able to see. No read failed because of it. */
@@ -55,22 +56,17 @@ export class SharedContent {
     this.#report(problem);
   }
 
-  /** Opens the store ahead of the first read. */
-  prepare(): void {
-    // Why it cannot be opened is told by the first read.
-    this.#opened().catch(() => undefined);
-  }
-
   /** @returns `undefined` too when the store fails, does not answer in time, or did so a moment ago */
-  read<T>(milliseconds: number, operation: (store: SharedStore) => Promise<T>): Promise<T | undefined> {
-    return this.#attempt(this.#reading, 'cannot be read', milliseconds, operation);
+  read<T>(patience: Patience, operation: (store: SharedStore) => Promise<T>): Promise<T | undefined> {
+    return this.#attempt(this.#reading, 'cannot be read', patience, operation);
   }
 
   /** Writes while the caller goes on; what cannot be written is not there. */
   write(bytes: number, operation: (store: SharedStore) => Promise<void>): void {
     if (this.#reading.lasts || this.#pendingBytes + bytes > SHARED_STORE.pendingBytes) return;
     this.#pendingBytes += bytes;
-    const writing = this.#attempt(this.#writing, 'cannot be written', this.deadline, operation).finally(() => {
+    const patience = new Patience(this.deadline);
+    const writing = this.#attempt(this.#writing, 'cannot be written', patience, operation).finally(() => {
       this.#pendingBytes -= bytes;
       this.#pending.delete(writing);
     });
@@ -84,7 +80,7 @@ export class SharedContent {
     if (this.#store === undefined || 'store' in this.#setup.source) return;
     const closing = this.#store.then((store) => store.close?.());
     // Nobody is left to whom it matters that a store could not be left properly.
-    await before(this.deadline, closing).catch(() => undefined);
+    await new Patience(this.deadline).of(closing).catch(() => undefined);
   }
 
   #opened(): Promise<SharedStore> {
@@ -101,35 +97,21 @@ export class SharedContent {
   async #attempt<T>(
     outage: Outage,
     what: string,
-    milliseconds: number,
+    patience: Patience,
     operation: (store: SharedStore) => Promise<T>,
   ): Promise<T | undefined> {
-    if (this.#closed || outage.lasts) return undefined;
+    if (this.#closed || outage.isFresh) return undefined;
     const since = performance.now();
     try {
-      const result = await before(milliseconds, this.#opened().then(operation));
+      const result = await patience.of(this.#opened().then(operation));
       outage.ended();
       return result;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const message = `the shared store ${what}: ${why}; servers are asked instead until it can`;
-      if (outage.failed(since)) this.#report({ message });
+      const known = outage === this.#writing && this.#reading.lasts;
+      if (outage.failed(since) && !known) this.#report({ message });
       return undefined;
     }
-  }
-}
-
-/** @throws Error when `task` takes longer than `milliseconds` */
-async function before<T>(milliseconds: number, task: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const give = () => reject(new Error(`no answer within ${Math.round(milliseconds)} ms`));
-    // An answer that came in while this thread was busy is read first.
-    timer = setTimeout(() => setImmediate(give), milliseconds);
-  });
-  try {
-    return await Promise.race([task, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

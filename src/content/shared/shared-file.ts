@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SHARED_STORE } from '../../base/limits.ts';
 import type { SharedStore } from '../shared-store.ts';
 import { type Expected, VerificationError, verifyBytes } from '../verify.ts';
+import { Patience } from './patience.ts';
 import type { SharedContent } from './shared-content.ts';
 
 export interface SharedFileIdentity {
@@ -16,12 +17,12 @@ export interface SharedFileIdentity {
 export class SharedFile {
   readonly #content: SharedContent;
   readonly #identity: SharedFileIdentity;
-  #left: number;
+  readonly #patience: Patience;
 
   constructor(content: SharedContent, identity: SharedFileIdentity) {
     this.#content = content;
     this.#identity = identity;
-    this.#left = content.deadline;
+    this.#patience = new Patience(content.deadline);
   }
 
   /** What the store has: bytes whose size and digest were computed from these very bytes, now (VER-1, CACHE-1). */
@@ -37,7 +38,7 @@ export class SharedFile {
       const fetching = await this.#fetchedElsewhere();
       const found = await this.find();
       if (found !== undefined || !fetching || this.#isImpatient) return found;
-      this.#left -= SHARED_STORE.poll;
+      this.#patience.left -= SHARED_STORE.poll;
       await pause(SHARED_STORE.poll);
     }
   }
@@ -65,7 +66,7 @@ export class SharedFile {
     } catch (error) {
       if (!(error instanceof VerificationError)) throw error;
       // The same would come again until it is gone.
-      this.#left = 0;
+      this.#patience.left = 0;
       this.#content.write(0, (store) => store.delete(key));
       this.#content.report({ label, uri, message: `what the shared store had was dropped: ${error.message}` });
       return undefined;
@@ -74,15 +75,11 @@ export class SharedFile {
 
   /** Too little time is left to tell a slow answer from a late question. */
   get #isImpatient(): boolean {
-    return this.#left < this.#content.deadline / 4;
+    return this.#patience.left < this.#content.deadline / 4;
   }
 
   async #ask<T>(question: (store: SharedStore) => Promise<T>): Promise<T | undefined> {
-    if (this.#isImpatient) return undefined;
-    const since = performance.now();
-    const answer = await this.#content.read(this.#left, question);
-    this.#left -= performance.now() - since;
-    return answer;
+    return this.#isImpatient ? undefined : this.#content.read(this.#patience, question);
   }
 }
 
