@@ -34,7 +34,7 @@ import { SkillFs } from './vfs/skill-fs.ts';
 export interface SkillInfo {
   /** The host's label of the server: with `uri`, the skill's identity (MAP-5). */
   readonly label: string;
-  /** The SKILL.md URI as the server spells it. */
+  /** The SKILL.md URI as the server spells it; of a server that spells none (`skill://name`), with `/SKILL.md` after it. */
   readonly uri: string;
   /** The skill's directory in the mount. */
   readonly path: string;

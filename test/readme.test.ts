@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,6 +8,13 @@ import { serveHttp } from '../src/server/index.ts';
 const root = new URL('..', import.meta.url).pathname;
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const snippets = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code ?? '');
+
+/** The snippet that holds some code. */
+function having(part: string): string {
+  const found = snippets.filter((code) => code.includes(part));
+  expect(found, part).toHaveLength(1);
+  return found[0] ?? '';
+}
 
 /** A consumer in whose working directory `./skills` is there, and where `skillfs` is installed. */
 function consumer(): string {
@@ -28,7 +35,7 @@ function runnable(code: string, url: string): string {
 
 test('the first snippet does what it says', async () => {
   const server = await serveHttp(join(root, 'fixtures/skills'));
-  const script = `${runnable(snippets[0] ?? '', server.url)}
+  const script = `${runnable(having('docs: {'), server.url)}
     console.log(text.split('\\n')[1], names.join());`;
   const directory = consumer();
   writeFileSync(join(directory, 'use.mjs'), script);
@@ -40,7 +47,7 @@ test('the first snippet does what it says', async () => {
 
 test('the API on one screen is the API there is', async () => {
   const server = await serveHttp(join(root, 'fixtures/skills'));
-  const code = runnable(snippets[1] ?? '', server.url)
+  const code = runnable(having('servers: { label: config }'), server.url)
     .replace('{ label: config }', `{ label: { url: '${server.url}' } }`)
     .replaceAll('/mcp/label/a', '/mcp/label/acme');
   const script = `import { mount } from '${root}dist/index.js';\n${code}\nconsole.log('done');`;
@@ -58,9 +65,21 @@ test('the API on one screen is the API there is', async () => {
   await server.close();
 });
 
+test('the views snippet shows local skills beside those of a server, in a process of its own', () => {
+  const directory = consumer();
+  mkdirSync(join(directory, '.agents/skills/own'), { recursive: true });
+  writeFileSync(join(directory, 'views.mjs'), `${runnable(having('patchFs([skills'), '')}\nconsole.log(found.join());`);
+  expect(execFileSync(process.execPath, ['views.mjs'], { cwd: directory, encoding: 'utf8' })).toBe(
+    'db-migrations,i18n-review,incident-response,invoices,own,pdf-forms,postmortem,refunds,release-notes\n',
+  );
+});
+
 test('the serving snippet attaches the directory', () => {
   const directory = consumer();
-  writeFileSync(join(directory, 'serve.mjs'), `${runnable(snippets[2] ?? '', '')}\nconsole.log(server.isConnected());`);
+  writeFileSync(
+    join(directory, 'serve.mjs'),
+    `${runnable(having('attachDirectory(server'), '')}\nconsole.log(server.isConnected());`,
+  );
   expect(execFileSync(process.execPath, ['serve.mjs'], { cwd: directory, encoding: 'utf8' })).toBe('false\n');
 });
 
@@ -68,7 +87,7 @@ test('the testing snippet finds nothing wrong with a mount', () => {
   const directory = consumer();
   writeFileSync(
     join(directory, 'testing.mjs'),
-    `${runnable(snippets[3] ?? '', '')}\nconsole.log(text.split('\\n')[1]);`,
+    `${runnable(having('memoryServer({'), '')}\nconsole.log(text.split('\\n')[1]);`,
   );
   expect(execFileSync(process.execPath, ['testing.mjs'], { cwd: directory, encoding: 'utf8' })).toBe('name: refunds\n');
 });
@@ -76,7 +95,7 @@ test('the testing snippet finds nothing wrong with a mount', () => {
 test('the adapters snippet finds skills, and copies some', () => {
   const directory = consumer();
   const shown = 'console.log(found.length, Object.keys(volume.toJSON()).sort()[0]);';
-  writeFileSync(join(directory, 'adapters.mjs'), `${runnable(snippets[4] ?? '', '')}\n${shown}`);
+  writeFileSync(join(directory, 'adapters.mjs'), `${runnable(having('globFs(skills)'), '')}\n${shown}`);
   expect(execFileSync(process.execPath, ['adapters.mjs'], { cwd: directory, encoding: 'utf8' })).toMatch(
     /^[1-9]\d* \/mcp\/acme\/acme\/billing\/invoices\//,
   );
@@ -85,7 +104,7 @@ test('the adapters snippet finds skills, and copies some', () => {
 test('the prompts snippet writes a catalog, and reads from it', () => {
   const directory = consumer();
   const shown = "console.log(page.text.split('\\n')[0]); console.log(result.content[0].text.split('\\n')[1]);";
-  writeFileSync(join(directory, 'prompts.mjs'), `${runnable(snippets[5] ?? '', '')}\n${shown}`);
+  writeFileSync(join(directory, 'prompts.mjs'), `${runnable(having('readResourceTool(skills)'), '')}\n${shown}`);
   expect(execFileSync(process.execPath, ['prompts.mjs'], { cwd: directory, encoding: 'utf8' })).toMatch(
     /^- `[a-z-]+` \(`skill:\/\/.*`, server `acme`\): .*\nname: refunds\n$/,
   );

@@ -14,7 +14,7 @@ export interface ManifestFile {
 
 /** A skill entry that passed every check of {@link checkEntry}. */
 export interface SkillEntry {
-  /** The SKILL.md URI as the server spells it. */
+  /** The SKILL.md URI as the server spells it; where `source` is there, what it would be. */
   readonly uri: string;
   /** The skill's directory, as a path below the server's directory: `acme/billing/refunds`, `@repo/x/y`. */
   readonly root: string;

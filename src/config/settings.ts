@@ -37,16 +37,21 @@ const SKILL_DIRECTORIES = [
 ];
 
 /** Settings that are passed on to `mount()` as they are. */
-const MOUNT_KEYS = [
+export const MOUNT_KEYS = [
   'mountPoint',
   'limits',
   'dynamic',
   'deadlines',
   'concurrency',
   'memoryBytes',
+  'cache',
   'retryAfter',
   'missTtl',
   'shared',
+  'listen',
+  'instructions',
+  'probe',
+  'resources',
 ] as const;
 
 const overlaysSchema = z.record(z.string().min(1), z.enum(['flat', 'tree']));

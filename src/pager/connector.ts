@@ -4,16 +4,11 @@ import { type CallOptions, isMcpClient, type McpClient } from '../protocol/clien
 import { type Connection, connect, type ServerConfig } from '../protocol/connect.ts';
 import type { DialectFactory } from '../protocol/dialect.ts';
 import { DialectChoice } from '../protocol/dialect-choice.ts';
+import type { ProcessObserver } from '../protocol/processes.ts';
 import { completes } from '../protocol/templates.ts';
 import { within } from './deadline.ts';
 import type { Place } from './places.ts';
 import type { Negotiated } from './port.ts';
-
-/** Told when a stdio server's process starts and ends. */
-export interface ProcessObserver {
-  started(pid: number): void;
-  ended(pid: number): void;
-}
 
 export interface ConnectorOptions {
   readonly label: string;
@@ -115,7 +110,9 @@ export class Connector {
   async #connect(config: ServerConfig): Promise<Open> {
     const { connecting, processes } = this.#options;
     const started = performance.now();
-    const connection = await connecting(() => this.#within('connecting', (options) => connect(config, options)));
+    const connection = await connecting(() =>
+      this.#within('connecting', (options) => connect(config, options, processes)),
+    );
     const { client, pid } = connection;
     const listening = new AbortController();
     let alive = true;
@@ -123,14 +120,15 @@ export class Connector {
       if (!alive) return;
       alive = false;
       listening.abort();
-      if (pid !== undefined) processes?.ended(pid);
     };
     const close = async () => {
       end();
       await connection.close();
     };
-    if (pid !== undefined) processes?.started(pid);
-    this.#forgetWhenClosed(connection, end);
+    this.#forgetWhenClosed(connection, () => {
+      end();
+      if (pid !== undefined) processes?.ended(pid);
+    });
     try {
       const open = await this.#describe(client, started, {
         hasSession: hasSession(client),

@@ -5,7 +5,7 @@ import { SharedContent, type SharedSetup } from '../content/shared/shared-conten
 import { isMcpClient, type McpClient } from '../protocol/client.ts';
 import { keptInHost, type ServerConfig } from '../protocol/connect.ts';
 import type { DialectFactory } from '../protocol/dialect.ts';
-import type { ProcessObserver } from './connector.ts';
+import type { ProcessObserver } from '../protocol/processes.ts';
 import { type Place, places } from './places.ts';
 import { keyOf, type PageReply, type PageRequest, type Pager, type PagerEvent } from './port.ts';
 import { type Deadlines, Session } from './session.ts';

@@ -1,4 +1,4 @@
-import type { ProcessObserver } from './connector.ts';
+import type { ProcessObserver } from '../protocol/processes.ts';
 
 /** Ends the servers that are still there when this process exits: one that ignores the end of its input would go on. */
 export function endWithHost(): ProcessObserver {

@@ -6,6 +6,7 @@ import type { CallOptions, McpClient } from './client.ts';
 import type { Fetch } from './http/guarded-fetch.ts';
 import type { CredentialSource } from './http/shared-auth.ts';
 import { httpTransport } from './http/transport.ts';
+import type { ProcessObserver } from './processes.ts';
 import { stdioTransport } from './stdio/transport.ts';
 import { AnswerTooLarge } from './wire-errors.ts';
 
@@ -60,16 +61,21 @@ const STDIO_PROBE_TIMEOUT = 5_000;
  * Opens a connection, negotiating 2026-07-28 and falling back to the 2025 era (NEG-4), with the Skills extension among
  * our capabilities (NEG-3).
  *
+ * @param observer told of the process of a stdio server
  * @throws what the SDK, the child process or the network gave
  */
-export async function connect(config: ServerConfig, options: CallOptions): Promise<Connection> {
+export async function connect(
+  config: ServerConfig,
+  options: CallOptions,
+  observer?: ProcessObserver,
+): Promise<Connection> {
   if ('url' in config) return open(httpTransport(config), {}, options);
   try {
-    return await open(stdioTransport(config), { probe: { timeoutMs: STDIO_PROBE_TIMEOUT } }, options);
+    return await open(stdioTransport(config, observer), { probe: { timeoutMs: STDIO_PROBE_TIMEOUT } }, options);
   } catch (error) {
     if (options.signal.aborted || !endedByProbe(error)) throw error;
     // Some 2025-era servers exit at the first request that is not `initialize`.
-    return open(stdioTransport(config), 'legacy', options);
+    return open(stdioTransport(config, observer), 'legacy', options);
   }
 }
 

@@ -81,6 +81,3 @@ export interface MadeEntry {
   /** What SKILL.md is read by, where the server has it under another URI than `uri`. */
   readonly source?: string;
 }
-
-/** Stands for a description that nobody gave; SKILL.md has its own. */
-export const NO_DESCRIPTION = 'The server lists no description of this skill; its SKILL.md has one.';

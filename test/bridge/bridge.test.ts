@@ -201,6 +201,22 @@ test('after SIGKILL of the host no server that honours the end of its input is l
   await expect.poll(() => isRunning(pid)).toBe(false);
 });
 
+test.each(['worker', 'host'])(
+  'a server that never answers ends with its host, however it ends (%s)',
+  async (thread) => {
+    const pidFile = join(await mkdtemp(join(tmpdir(), 'skillfs-pid-')), 'pid');
+    const silent = `require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setTimeout(() => {}, 60_000)`;
+    const { stdout, status } = run(`
+    import { mount } from '${index}';
+    const server = { command: process.execPath, args: ['--eval', ${JSON.stringify(silent)}] };
+    const skills = mount({ servers: { s: server }, thread: '${thread}', deadlines: { connect: 1_500 } });
+    await skills.promises.readdir('/mcp/s').catch(({ code }) => console.log(code));
+    process.exit(0);`);
+    expect([stdout, status]).toEqual(['ETIMEDOUT\n', 0]);
+    await expect.poll(() => isRunning(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
+  },
+);
+
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -15,7 +15,7 @@ const dynamic = [
 const demo = ['--server', `demo='${process.execPath}' '${cli}' serve '${fixtures}'`];
 const tampered = ['--server', `bad='${process.execPath}' '${cli}' demo-tampered '${fixtures}'`];
 
-function skillfs(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+function skillfs(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv; timeout?: number } = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
     encoding: 'utf8',
     timeout: 25_000,
@@ -254,3 +254,33 @@ test('VER-2: the demonstration runs to its end', () => {
   expect(stdout).toMatch(/EROFS/);
   expect(stdout).toMatch(/EIO: server "mallory": .*policy\.md has digest/);
 });
+
+test('doctor tells forty servers that work from ten that never answer and ten that die', () => {
+  const kinds = {
+    good: [40, [faulty, '{}']],
+    silent: [10, ['--eval', 'process.stdin.resume()']],
+    dead: [10, [faulty, '{"exitAtOnce":true}']],
+  } as const;
+  const mcpServers = Object.fromEntries(
+    Object.entries(kinds).flatMap(([kind, [count, args]]) =>
+      Array.from({ length: count }, (_, n) => [`${kind}-${n}`, { command: process.execPath, args }]),
+    ),
+  );
+  const config = join(mkdtempSync(join(tmpdir(), 'skillfs-many-')), 'mcp.json');
+  writeFileSync(config, JSON.stringify({ mcpServers }));
+  const { status, stdout } = skillfs(['doctor', '--json', '--config', config, '--timeout', '20000'], {
+    timeout: 60_000,
+  });
+  expect(status).toBe(1);
+  const { servers } = JSON.parse(stdout) as {
+    servers: { label: string; skills: number; lastError?: { code: string } }[];
+  };
+  const told = servers.map(({ label, skills, lastError }) => `${label.split('-')[0]} ${skills} ${lastError?.code}`);
+  expect(
+    Object.fromEntries([...new Set(told)].map((kind) => [kind, told.filter((one) => one === kind).length])),
+  ).toEqual({
+    'good 1 undefined': 40,
+    'silent 0 ETIMEDOUT': 10,
+    'dead 0 EHOSTUNREACH': 10,
+  });
+}, 90_000);

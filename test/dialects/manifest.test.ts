@@ -94,6 +94,17 @@ test('DRAFT-4: a skill without a manifest beside those with one is dynamic', asy
   expect(await mount.promises.readdir(SKILL)).toEqual(['SKILL.md']);
 });
 
+test('DRAFT-4, MAP-8: a SKILL.md that only an outer manifest lists is a file of that skill', async () => {
+  const exchanges = transcript('manifest');
+  const at = exchanges.findIndex(({ method }) => method === 'resources/list');
+  const { resources } = (exchanges[at] as Exchange).result as { resources: object[] };
+  const inner = { uri: 'skill://git-workflow/docs/inner/SKILL.md', name: 'inner' };
+  exchanges[at] = { method: 'resources/list', result: { resources: [...resources, inner] } };
+  const { mount } = await replay(exchanges);
+  await mount.ready();
+  expect(mount.skills().map(({ name }) => name)).toEqual(['notes', 'git-workflow']);
+});
+
 /** Changes the text that is served for a URI. */
 function change(exchanges: Exchange[], uri: string, edit: (text: string) => string): void {
   const at = exchanges.findIndex(({ params }) => params?.['uri'] === uri);

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { mount } from '../../src/mount.ts';
@@ -38,6 +39,22 @@ test('DRAFT-4: bare skill URIs on SDK 1.x, found on request only', async () => {
   expect(fs.readFileSync('/mcp/s/git-workflow/SKILL.md', 'utf8')).toContain('# git-workflow');
   expect(fs.readFileSync('/mcp/s/nimble/code-review/SKILL.md', 'utf8')).toContain('# code-review');
   expect(fs.readFileSync('/mcp/s/@resources/note/today', 'utf8')).toBe('Rain\n');
+});
+
+test('VER-5, DRAFT-2: the command line marks what an older server serves as unverified, and shows the dialect', () => {
+  const source = `s=${process.execPath} ${path('../support/resource-server.mjs')} index-json`;
+  const skillfs = (...args: string[]) => {
+    const call = [path('../../dist/cli.js'), ...args, '--resources', '--server', source];
+    return spawnSync(process.execPath, call, { encoding: 'utf8' });
+  };
+  expect(skillfs('doctor').stdout).toContain('dialect "index-json"');
+  expect(skillfs('skills').stdout).toMatch(/^refunds {2}\(s, dynamic, unverified\)$/m);
+  const tree = skillfs('tree', 's').stdout;
+  expect(tree).toMatch(/SKILL\.md {2}\(dynamic, unverified\)$/m);
+  expect(tree).toMatch(/@resources\/ {2}\(dynamic, unverified\)$/m);
+  const verified = skillfs('verify', 's/acme', '--directories');
+  expect(verified.stdout).toContain('0 files verified, 2 of dynamic skills read but not verifiable, 0 failed');
+  expect(verified.status).toBe(0);
 });
 
 test('SRV-4: what `skillfs serve --draft` publishes is read by a host of the extension', async () => {

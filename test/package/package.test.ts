@@ -173,7 +173,7 @@ test('publint finds nothing wrong', () => {
 test('types resolve for every kind of consumer', () => {
   const attw = join(root, 'node_modules/.bin/attw');
   // These are programs, not modules to import: they have no types, and are for ES modules alone.
-  const programs = ['--exclude-entrypoints', './worker', './fuse-server'];
+  const programs = ['--exclude-entrypoints', './worker', './fuse-server', './register'];
   const options = ['--pack', root, '--profile', 'node16', ...programs, '--format', 'json'];
   const { analysis } = JSON.parse(execFileSync(attw, options, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }));
   const node10 = ({ resolutionKind }: { resolutionKind?: string }) => resolutionKind === 'node10';
@@ -190,6 +190,7 @@ test('the exports are a short list', async () => {
     'OptionsError',
     'VerificationError',
     'catalog',
+    'diskStore',
     'flat',
     'mount',
     'patchFs',

@@ -197,3 +197,11 @@ test('skillfs run sets a command up, and passes on its exit code', () => {
     stderr: expect.stringContaining('cannot be run'),
   });
 });
+
+test('every option of mount() that is plain data is a setting', async () => {
+  const { resolveOptions } = await import('../../src/options.ts');
+  const { MOUNT_KEYS } = await import('../../src/config/settings.ts');
+  const notData = ['servers', 'thread', 'worker'];
+  const options = Object.keys(resolveOptions({ servers: {} })).filter((key) => !notData.includes(key));
+  expect([...MOUNT_KEYS].sort()).toEqual(options.sort());
+});

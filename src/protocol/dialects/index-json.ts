@@ -1,19 +1,12 @@
 import { LISTING_LIMITS, TEMPLATES } from '../../base/limits.ts';
 import { jsonOf, record } from '../answers.ts';
 import type { CallOptions, McpClient } from '../client.ts';
-import {
-  type Dialect,
-  type DialectFactory,
-  type Listing,
-  type MadeEntry,
-  NO_DESCRIPTION,
-  type ResourceTemplate,
-} from '../dialect.ts';
+import type { Dialect, DialectFactory, Listing, MadeEntry, ResourceTemplate } from '../dialect.ts';
 import { hasResources, type ResourceWalk, readResource } from '../resources.ts';
 import { MalformedResult } from '../wire-errors.ts';
+import { unlistedEntry } from './made-entry.ts';
 
 const INDEX = 'skill://index.json';
-const SKILL_MD = '/SKILL.md';
 
 /**
  * The earlier draft of the specification: skills are named by the resource `skill://index.json`, their files have no
@@ -67,18 +60,6 @@ class IndexJson implements Dialect {
   findChildren(uri: string, options: CallOptions) {
     return this.#walk.childrenOf(uri, options);
   }
-}
-
-/** The entry of a SKILL.md that no listing names and that can be read: only its place is known of it. */
-export async function unlistedEntry(
-  client: McpClient,
-  uri: string,
-  options: CallOptions,
-): Promise<MadeEntry | undefined> {
-  if ((await readResource(client, uri, options)) === undefined) return undefined;
-  const root = uri.slice(0, -SKILL_MD.length);
-  const name = root.slice(root.lastIndexOf('/') + 1);
-  return { uri, frontmatter: { name, description: NO_DESCRIPTION }, resources: 'dynamic', compared: ['name'] };
 }
 
 async function readIndex(client: McpClient, options: CallOptions): Promise<Listing | undefined> {

@@ -1,9 +1,10 @@
 import { LISTING_REQUESTS } from '../../base/limits.ts';
 import { jsonOf, record } from '../answers.ts';
 import type { CallOptions, McpClient } from '../client.ts';
-import { type Dialect, type DialectFactory, type Listing, type MadeEntry, NO_DESCRIPTION } from '../dialect.ts';
-import { hasResources, type ResourceWalk, readResource } from '../resources.ts';
+import type { Dialect, DialectFactory, Listing, MadeEntry } from '../dialect.ts';
+import { hasResources, type ListedResource, type ResourceWalk, readResource } from '../resources.ts';
 import { MalformedResult } from '../wire-errors.ts';
+import { entryOf } from './made-entry.ts';
 import { isReserved } from './reserved.ts';
 
 const SKILL_MD = '/SKILL.md';
@@ -26,7 +27,6 @@ class Manifests implements Dialect {
   readonly #walk: ResourceWalk;
   /** Whether the walk that found the dialect was not used as a listing yet. */
   #found = true;
-  #descriptions: ReadonlyMap<string, string> = new Map();
 
   constructor(client: McpClient, walk: ResourceWalk) {
     this.#client = client;
@@ -37,24 +37,23 @@ class Manifests implements Dialect {
     if (!this.#found) this.#walk.forget();
     this.#found = false;
     const { resources, partial, ttlMs } = await this.#walk.listing(options);
-    this.#descriptions = new Map(
-      resources.flatMap(({ uri, description }) => (description ? [[uri, description]] : [])),
-    );
     const manifests = new Set(
       resources.flatMap(({ uri }) => (isManifest(uri) ? [uri.slice(0, -MANIFEST.length)] : [])),
     );
-    const skills = resources.filter(({ uri }) => uri.endsWith(SKILL_MD) && !isReserved(uri)).map(({ uri }) => uri);
+    const skills = resources.filter(
+      ({ uri }) => uri.endsWith(SKILL_MD) && !isReserved(uri) && !isFileOfOther(uri, manifests),
+    );
     const notes: string[] = [];
-    const entries = await inParallel(skills, async (uri) => {
-      const root = uri.slice(0, -SKILL_MD.length);
-      if (!manifests.has(root)) return this.#entry(uri, 'dynamic');
+    const entries = await inParallel(skills, async (skill) => {
+      const root = skill.uri.slice(0, -SKILL_MD.length);
+      if (!manifests.has(root)) return entryOf(skill, 'dynamic');
       try {
-        return (await this.#withManifest(uri, options)) ?? this.#entry(uri, 'dynamic');
+        return (await this.#withManifest(skill, options)) ?? entryOf(skill, 'dynamic');
       } catch (error) {
         options.signal.throwIfAborted();
         // An entry without resources is refused with this reason in the notes; the others load (ENT-5).
         notes.push(`${root}${MANIFEST} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
-        return this.#entry(uri, undefined);
+        return entryOf(skill, undefined);
       }
     });
     return {
@@ -65,8 +64,10 @@ class Manifests implements Dialect {
     };
   }
 
-  get(uri: string, options: CallOptions): Promise<MadeEntry | undefined> {
-    return this.#withManifest(uri, options);
+  async get(uri: string, options: CallOptions): Promise<MadeEntry | undefined> {
+    const { resources } = await this.#walk.listing(options);
+    const skill = resources.find((resource) => resource.uri === uri) ?? { uri };
+    return this.#withManifest(skill, options);
   }
 
   read(uri: string, options: CallOptions): Promise<unknown> {
@@ -77,8 +78,8 @@ class Manifests implements Dialect {
     return this.#walk.childrenOf(uri, options);
   }
 
-  async #withManifest(uri: string, options: CallOptions): Promise<MadeEntry | undefined> {
-    const root = uri.slice(0, -SKILL_MD.length);
+  async #withManifest(skill: ListedResource, options: CallOptions): Promise<MadeEntry | undefined> {
+    const root = skill.uri.slice(0, -SKILL_MD.length);
     const manifest = root + MANIFEST;
     const result = await readResource(this.#client, manifest, options);
     if (result === undefined) return undefined;
@@ -88,20 +89,22 @@ class Manifests implements Dialect {
       const { path, size, hash } = record(file) ?? {};
       return { uri: typeof path === 'string' ? `${root}/${spelled(path)}` : path, size, digest: hash };
     });
-    return this.#entry(uri, resources);
-  }
-
-  /** The resource's description is made from SKILL.md by rules of the server's own, and is not held against it. */
-  #entry(uri: string, resources: unknown): MadeEntry {
-    const root = uri.slice(0, -SKILL_MD.length);
-    const name = root.slice(root.lastIndexOf('/') + 1);
-    const description = this.#descriptions.get(uri) ?? NO_DESCRIPTION;
-    return { uri, frontmatter: { name, description }, resources, compared: ['name'] };
+    return entryOf(skill, resources);
   }
 }
 
 function isManifest(uri: string): boolean {
   return uri.startsWith('skill://') && uri.endsWith(MANIFEST);
+}
+
+/** Whether a SKILL.md has no manifest of its own and lies in a skill that has one: a file of that, as its manifest says. */
+function isFileOfOther(skillMd: string, manifests: ReadonlySet<string>): boolean {
+  const root = skillMd.slice(0, -SKILL_MD.length);
+  if (manifests.has(root)) return false;
+  for (let cut = root.lastIndexOf('/'); cut > 'skill://'.length; cut = root.lastIndexOf('/', cut - 1)) {
+    if (manifests.has(root.slice(0, cut))) return true;
+  }
+  return false;
 }
 
 /** A path of a manifest as these servers spell it in URIs. */

@@ -1,7 +1,7 @@
 import type { CallOptions, McpClient } from '../client.ts';
-import { type Dialect, type DialectFactory, type Listing, type MadeEntry, NO_DESCRIPTION } from '../dialect.ts';
+import type { Dialect, DialectFactory, Listing, MadeEntry } from '../dialect.ts';
 import { hasResources, type ListedResource, type ResourceWalk, readResource } from '../resources.ts';
-import { unlistedEntry } from './index-json.ts';
+import { entryOf, unlistedEntry } from './made-entry.ts';
 import { isReserved } from './reserved.ts';
 
 const SKILL_MD = '/SKILL.md';
@@ -60,22 +60,14 @@ function skillsAmong(resources: readonly ListedResource[]): readonly MadeEntry[]
   for (const { uri } of bare) roots.add(uri);
   // What lies below a skill is a file of it.
   const outermost = bare.filter(({ uri }) => !roots.has(uri.slice(0, uri.lastIndexOf('/'))));
-  return [...explicit.map((resource) => entryOf(resource)), ...outermost.map((resource) => bareEntryOf(resource))];
-}
-
-function entryOf({ uri, description }: ListedResource): MadeEntry {
-  const root = uri.slice(0, -SKILL_MD.length);
-  const name = root.slice(root.lastIndexOf('/') + 1);
-  return {
-    uri,
-    frontmatter: { name, description: description || NO_DESCRIPTION },
-    resources: 'dynamic',
-    compared: ['name'],
-  };
+  return [
+    ...explicit.map((resource) => entryOf(resource, 'dynamic')),
+    ...outermost.map((resource) => bareEntryOf(resource)),
+  ];
 }
 
 function bareEntryOf(resource: ListedResource): MadeEntry {
-  return { ...entryOf({ ...resource, uri: resource.uri + SKILL_MD }), source: resource.uri };
+  return { ...entryOf({ ...resource, uri: resource.uri + SKILL_MD }, 'dynamic'), source: resource.uri };
 }
 
 /** A skill without an explicit SKILL.md is one Markdown text. */

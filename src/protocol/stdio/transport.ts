@@ -1,6 +1,7 @@
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { StdioClientTransport, type StdioServerParameters } from '@modelcontextprotocol/client/stdio';
 import { STDIO_MESSAGE_BYTES } from '../../base/limits.ts';
 import type { StdioServer } from '../connect.ts';
+import type { ProcessObserver } from '../processes.ts';
 import { LineBuffer } from './line-buffer.ts';
 
 /**
@@ -8,21 +9,41 @@ import { LineBuffer } from './line-buffer.ts';
  * of the same command; one process per server is what users expect to see.
  */
 class OneProcessTransport extends StdioClientTransport {
-  constructor(...args: ConstructorParameters<typeof StdioClientTransport>) {
-    super(...args);
+  readonly #observer: ProcessObserver | undefined;
+  #running: number | undefined;
+
+  constructor(parameters: StdioServerParameters, observer: ProcessObserver | undefined) {
+    super(parameters);
+    this.#observer = observer;
     // The SDK has no public place for it; where it looks elsewhere one day, its own, slower buffer is in use.
     Object.assign(this, { _readBuffer: new LineBuffer(STDIO_MESSAGE_BYTES) });
+  }
+
+  /** From here on the process is known, whatever becomes of the connection. */
+  override async start(): Promise<void> {
+    await super.start();
+    this.#running = this.pid ?? undefined;
+    if (this.#running !== undefined) this.#observer?.started(this.#running);
+  }
+
+  /** A process that does not end by itself is made to, after a while; until then it may have to be ended with its host. */
+  override async close(): Promise<void> {
+    const pid = this.#running;
+    await super.close();
+    if (pid !== undefined) this.#observer?.ended(pid);
   }
 }
 
 /** A transport to a server in a child process. */
-export function stdioTransport({ command, args, env, cwd, stderr }: StdioServer): StdioClientTransport {
-  return new OneProcessTransport({
+export function stdioTransport(server: StdioServer, observer: ProcessObserver | undefined): StdioClientTransport {
+  const { command, args, env, cwd, stderr } = server;
+  const parameters: StdioServerParameters = {
     command,
     args: [...(args ?? [])],
     stderr: stderr ?? 'inherit',
     maxBufferSize: STDIO_MESSAGE_BYTES,
     ...(env !== undefined && { env: { ...env } }),
     ...(cwd !== undefined && { cwd }),
-  });
+  };
+  return new OneProcessTransport(parameters, observer);
 }
