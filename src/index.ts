@@ -1,6 +1,14 @@
 export type { TreeDiff } from './catalog/diff.ts';
 export type { Refusal, RefusalReason, SkillFrontmatter, SkillLimits } from './catalog/types.ts';
 export { type DiskStore, type DiskStoreOptions, diskStore } from './content/disk/disk-store.ts';
+export type {
+  ModuleConfig,
+  RedisConfig,
+  SharedConfig,
+  SharedOptions,
+  SharedStore,
+  StoreObject,
+} from './content/shared-store.ts';
 export { VerificationError, type VerificationReason } from './content/verify.ts';
 export {
   type ChangedDirectories,

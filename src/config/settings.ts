@@ -3,7 +3,9 @@ import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
-import { type MountOptions, OptionsError, resolveOptions } from '../options.ts';
+import { moduleAddress } from '../content/shared/open.ts';
+import { type MountOptions, resolveOptions } from '../options.ts';
+import { expand } from './expand.ts';
 import {
   discover,
   type FoundServers,
@@ -53,6 +55,7 @@ export const MOUNT_KEYS = [
   'cache',
   'retryAfter',
   'missTtl',
+  'shared',
   'listen',
   'instructions',
   'probe',
@@ -85,11 +88,11 @@ export function settingsOf(directory: string, env: NodeJS.ProcessEnv): Settings 
     const file = resolve(directory, told);
     const text = textOf(file, `SKILLFS_CONFIG (${told})`);
     const workspace = workspaceOf(file);
-    return settings(readConfig(text, told, workspace, env), text, told, [workspace, directory]);
+    return settings(readConfig(text, told, workspace, env), text, told, [workspace, directory], env);
   }
   const own = settingsText(directory);
   const found = discover(directory, env);
-  if (own !== undefined) return settings(found, own, SETTINGS_FILE, [directory, directory]);
+  if (own !== undefined) return settings(found, own, SETTINGS_FILE, [directory, directory], env);
   if (found.servers.size === 0 && found.remarks.length === 0) return undefined;
   return settings(found, '{}', 'the MCP configuration of the working directory', [directory, directory]);
 }
@@ -108,6 +111,7 @@ function settings(
   text: string,
   source: string,
   [base, directory]: readonly [string, string],
+  env?: NodeJS.ProcessEnv,
 ): Settings {
   const value: unknown = parse(text.replace(/^\ufeff/, ''), [], { allowTrailingComma: true });
   const file = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
@@ -123,13 +127,13 @@ function settings(
   for (const key of MOUNT_KEYS) {
     if (file[key] === undefined) continue;
     try {
-      resolveOptions({ servers: {}, [key]: file[key] } as MountOptions);
-      mount[key] = file[key];
+      const value = key === 'shared' ? sharedOf(file[key], base, env) : file[key];
+      resolveOptions({ servers: {}, [key]: value } as MountOptions);
+      mount[key] = value;
     } catch (error) {
-      if (!(error instanceof OptionsError)) throw error;
       const safe = SAFE[key];
       if (safe !== undefined) mount[key] = safe;
-      unusable(`${error.message}; ${safe === undefined ? 'the default' : JSON.stringify(safe)} applies`);
+      unusable(`${(error as Error).message}; ${safe === undefined ? 'the default' : JSON.stringify(safe)} applies`);
     }
   }
   const collisions = collisionsSchema.safeParse(file['collisions']);
@@ -148,6 +152,18 @@ function settings(
     remarks,
     source,
   };
+}
+
+/**
+ * A shared store as a file describes it: with variables, as its URL may hold a password, and modules found from where the file
+ * is.
+ *
+ * @throws Error naming a variable that is not set
+ */
+function sharedOf(value: unknown, directory: string, env: NodeJS.ProcessEnv | undefined): unknown {
+  const shared = env === undefined ? value : expand(value, { env, workspaceFolder: directory }, 'shared');
+  const { module } = (shared ?? {}) as { readonly module?: unknown };
+  return typeof module === 'string' ? { ...(shared as object), module: moduleAddress(module, directory) } : shared;
 }
 
 function usualOverlays(directory: string): readonly (readonly [string, OverlayView])[] {

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { SharedConfig } from '../content/shared-store.ts';
 import type { MountOptions } from '../options.ts';
 import type { ServerConfig } from '../protocol/connect.ts';
 
 /** The options of a mount that another process can make. */
-export interface ServingOptions extends Omit<MountOptions, 'servers' | 'thread' | 'worker'> {
+export interface ServingOptions extends Omit<MountOptions, 'servers' | 'thread' | 'worker' | 'shared'> {
   /** As config: a connected client cannot be handed to the process that serves. */
   readonly servers: Readonly<Record<string, ServerConfig>>;
+  /** As config, likewise. */
+  readonly shared?: SharedConfig;
 }
 
 /** What the serving process is told, as one line of JSON on its standard input: servers may come with secrets. */
