@@ -2,6 +2,15 @@ export type { TreeDiff } from './catalog/diff.ts';
 export type { Refusal, RefusalReason, SkillFrontmatter, SkillLimits } from './catalog/types.ts';
 export { type DiskStore, type DiskStoreOptions, diskStore } from './content/disk/disk-store.ts';
 export { VerificationError, type VerificationReason } from './content/verify.ts';
+export { type CheckReport, checkExport } from './export/check.ts';
+export {
+  type ExportFailure,
+  type ExportOptions,
+  type ExportReport,
+  exportTree,
+  type KeptFile,
+} from './export/export-tree.ts';
+export { ExportError } from './export/lock.ts';
 export {
   type ChangedDirectories,
   type Mount,
