@@ -32,7 +32,7 @@ export function originalName(portable: string): string {
  * Portable spellings of the names of one directory. Which of several that some disks take for one keeps its own depends on
  * their order alone.
  *
- * @param taken portable names that are somebody else's
+ * @param taken names that are somebody else's, which need no escape
  */
 export function portableNames(names: Iterable<string>, taken: Iterable<string> = []): ReadonlyMap<string, string> {
   const used = new Set([...taken].map(keyOf));
@@ -40,7 +40,7 @@ export function portableNames(names: Iterable<string>, taken: Iterable<string> =
   for (const name of [...new Set(names)].sort()) {
     const plain = portableName(name);
     let spelled = plain;
-    for (let count = 1; used.has(keyOf(spelled)); count++) spelled = escapeFirst(plain, count);
+    for (let count = 1; used.has(keyOf(spelled)) && count <= plain.length; count++) spelled = escapeFirst(plain, count);
     used.add(keyOf(spelled));
     portable.set(name, spelled);
   }

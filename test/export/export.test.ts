@@ -92,10 +92,7 @@ test('a further copy writes what changed, removes what is gone, and asks for not
   });
   expect(statSync(join(dir, 'shop/acme/refunds/references/policy.md')).ino).toBe(inode);
   const read = servers['shop']?.requests.filter(({ method }) => method === 'resources/read') ?? [];
-  expect(read.map(({ params }) => (params as { uri: string }).uri).sort()).toEqual([
-    'skill://acme/refunds/SKILL.md',
-    'skill://acme/refunds/new.md',
-  ]);
+  expect(read.map(({ uri }) => uri).sort()).toEqual(['skill://acme/refunds/SKILL.md', 'skill://acme/refunds/new.md']);
   expect(existsSync(join(dir, 'shop/gone'))).toBe(false);
   expect(existsSync(join(dir, 'shop/acme/refunds/old'))).toBe(false);
   expect(checkExport(dir)).toMatchObject({ changed: [], missing: [], extra: [], intact: 3 });
@@ -158,7 +155,7 @@ test('VER-2: a skill with content that is not what its manifest says is not copi
     'acme/refunds/references/policy.md': 'new policy',
     'other/SKILL.md': skillMd('other', 'x'),
   });
-  servers['shop']?.faults.tamper('skill://acme/refunds/references/policy.md');
+  servers['shop']?.faults.tamper('acme/refunds/references/policy.md', () => 'bad policy');
   const report = await exportTree(mount, dir);
   expect(report.failures).toMatchObject([
     { label: 'shop', uri: 'skill://acme/refunds/SKILL.md', error: { code: 'EIO' } },

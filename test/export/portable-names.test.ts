@@ -77,25 +77,28 @@ test('every name has a spelling that Windows takes, and that can be undone', () 
 
 test('siblings stay apart where case and normalisation do not count, and can be told which they were', () => {
   fc.assert(
-    fc.property(fc.uniqueArray(nasty, { maxLength: 12 }), fc.uniqueArray(nasty, { maxLength: 2 }), (names, taken) => {
-      const reserved = taken.map(portableName);
-      const portable = portableNames(names, reserved);
-      expect([...portable.keys()].sort()).toEqual([...names].sort());
-      const all = [...portable.values()];
-      for (const fold of [
-        (s: string) => s.toLowerCase(),
-        (s: string) => s.toUpperCase(),
-        (s: string) => s.normalize('NFD'),
-      ]) {
-        expect(new Set(all.map(fold)).size).toBe(names.length);
-        expect(all.filter((name) => reserved.map(fold).includes(fold(name)))).toEqual([]);
-      }
-      for (const [name, spelled] of portable) {
-        expect(originalName(spelled)).toBe(name);
-        expect(windowsTakes(spelled)).toBe(true);
-      }
-      expect(portableNames([...names].reverse(), reserved)).toEqual(portable);
-    }),
+    fc.property(
+      fc.uniqueArray(nasty, { maxLength: 12 }),
+      fc.subarray(['skillfs.lock.json', 'README', 'é']),
+      (names, reserved) => {
+        const portable = portableNames(names, reserved);
+        expect([...portable.keys()].sort()).toEqual([...names].sort());
+        const all = [...portable.values()];
+        for (const fold of [
+          (s: string) => s.toLowerCase(),
+          (s: string) => s.toUpperCase(),
+          (s: string) => s.normalize('NFD'),
+        ]) {
+          expect(new Set(all.map(fold)).size).toBe(names.length);
+          expect(all.filter((name) => reserved.map(fold).includes(fold(name)))).toEqual([]);
+        }
+        for (const [name, spelled] of portable) {
+          expect(originalName(spelled)).toBe(name);
+          expect(windowsTakes(spelled)).toBe(true);
+        }
+        expect(portableNames([...names].reverse(), reserved)).toEqual(portable);
+      },
+    ),
     { numRuns: 1_000 },
   );
 });
