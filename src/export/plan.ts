@@ -1,5 +1,5 @@
 import type { Mount, Origin, SkillInfo } from '../mount.ts';
-import { mountInternalsOf } from '../mounted.ts';
+import { nodeOf } from '../mounted.ts';
 import { flat } from '../views/flat.ts';
 import { LOCK_FILE, WORK_DIRECTORY } from './lock.ts';
 import { portablePaths } from './portable-names.ts';
@@ -52,14 +52,14 @@ export async function planOf(
   );
   const below = new Set(walked.flatMap(({ paths }) => paths.map(source.below)));
   const spelled = portablePaths(below, [LOCK_FILE, WORK_DIRECTORY]);
-  const { servers } = mountInternalsOf(mount);
   return walked.map(({ skill: { label, uri, content }, paths, error }) => ({
     label,
     uri,
     content,
     files: paths.map((path): PlannedFile => {
       const fileUri = source.originOf(path)?.uri ?? uri;
-      const manifest = digestOf(mount, servers, label, fileUri);
+      const node = nodeOf(mount, label, fileUri);
+      const manifest = node?.kind === 'file' ? node.listed?.digest : undefined;
       return {
         path: spelled.get(source.below(path)) as string,
         uri: fileUri,
@@ -108,15 +108,4 @@ async function filesBelow({ promises }: Source, directory: string): Promise<read
     return entry.isDirectory() ? filesBelow({ promises } as Source, path) : [path];
   });
   return (await Promise.all(below)).flat();
-}
-
-function digestOf(
-  mount: Mount,
-  servers: ReturnType<typeof mountInternalsOf>['servers'],
-  label: string,
-  uri: string,
-): string | undefined {
-  const prefix = mount.pathOf(label, uri).slice((mount.mountPoint === '/' ? '/' : `${mount.mountPoint}/`).length);
-  const node = servers.get(label)?.peek(prefix.slice(prefix.indexOf('/') + 1));
-  return node?.kind === 'file' ? node.listed?.digest : undefined;
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -10,10 +11,11 @@ import { AttachError, attach, unavailable } from './attach.ts';
 import { detach } from './detach.ts';
 import { isOurs } from './mountinfo.ts';
 import { isServed, recordFile, recordOf } from './records.ts';
-import { isOutcome, type Outcome, type ServingOptions, type Setup } from './setup.ts';
+import { type Arrangement, isOutcome, type Outcome, type ServingOptions, type Setup } from './setup.ts';
 
 export interface LaunchOptions {
   readonly options: ServingOptions;
+  readonly arrangement: Arrangement;
   readonly verbose: boolean;
   /** Whether the mount outlives this process; its messages then go to a file. */
   readonly detached: boolean;
@@ -42,6 +44,7 @@ const THREADS = '8';
  */
 export async function launch(where: string, options: LaunchOptions): Promise<Launched> {
   const dir = await usableDirectory(where, options.nonempty);
+  await refuseCovered(dir, options.arrangement);
   const command = [process.execPath, servingProgram()] as const;
   const { device, ...attached } = await attach(dir, command, options.allowOther);
   const logFile = options.detached ? await recordFile(dir, 'log') : undefined;
@@ -76,6 +79,21 @@ async function usableDirectory(where: string, nonempty: boolean): Promise<string
   throw cannot('it is not empty; what is in it would be hidden (--nonempty allows it)');
 }
 
+/**
+ * A local directory must not be reached through the mount itself: whoever serves it would wait for itself.
+ *
+ * @throws AttachError naming the one that would be
+ */
+async function refuseCovered(dir: string, { local = [] }: Arrangement): Promise<void> {
+  for (const path of local) {
+    const real = await realpath(path).catch(() => resolve(path));
+    if (real !== dir && !real.startsWith(`${dir}/`)) continue;
+    throw new AttachError(
+      `cannot mount on ${dir}: the local directory ${path} would be hidden by it; mount somewhere else`,
+    );
+  }
+}
+
 /** Whether the process that served a mount is gone. The kernel may still know the attributes, but not the entries. */
 async function isAbandoned(dir: string): Promise<boolean> {
   const record = await recordOf(dir);
@@ -86,8 +104,11 @@ async function isAbandoned(dir: string): Promise<boolean> {
   );
 }
 
-function setupOf(dir: string, { options, verbose, detached }: LaunchOptions, log: string | undefined): Setup {
-  return { dir, options, verbose, detached, ...(log !== undefined && { log }) };
+function setupOf(dir: string, launched: LaunchOptions, log: string | undefined): Setup {
+  const { options, verbose, detached } = launched;
+  const { local = [], ...rest } = launched.arrangement;
+  const arrangement = { ...rest, local: local.map((path) => resolve(path)) };
+  return { dir, options, arrangement, verbose, detached, ...(log !== undefined && { log }) };
 }
 
 interface Streams {

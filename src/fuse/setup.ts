@@ -9,11 +9,23 @@ export interface ServingOptions extends Omit<MountOptions, 'servers' | 'thread' 
   readonly servers: Readonly<Record<string, ServerConfig>>;
 }
 
+/** How a directory shows skills. */
+export interface Arrangement {
+  /** `tree` (default): `<dir>/<label>/<skill-path>`; `flat`: every skill by its name, which is where most loaders look. */
+  readonly view?: 'tree' | 'flat';
+  /** Directories of the user's own skills, which come first; what they hold keeps its name (SEC-5). Not written to. */
+  readonly local?: readonly string[];
+  /** In a flat view, what becomes of a skill whose name another one has: as for `flat`. Default `rename`. */
+  readonly collisions?: 'rename' | 'hide';
+}
+
 /** What the serving process is told, as one line of JSON on its standard input: servers may come with secrets. */
 export interface Setup {
   /** Absolute, without symbolic links. */
   readonly dir: string;
   readonly options: ServingOptions;
+  /** With absolute paths. */
+  readonly arrangement: Arrangement;
   readonly verbose: boolean;
   /** Whether it goes on when the process that started it ends. */
   readonly detached: boolean;

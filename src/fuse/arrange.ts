@@ -1,0 +1,16 @@
+import type { Mount } from '../mount.ts';
+import { flat } from '../views/flat.ts';
+import { union } from '../views/union.ts';
+import type { View } from '../views/view.ts';
+import type { Arrangement } from './setup.ts';
+
+/**
+ * A mount as a directory is to show it: its own tree, or a view.
+ *
+ * @throws OptionsError naming what cannot be used
+ */
+export function arrange(mount: Mount, { view = 'tree', local = [], collisions = 'rename' }: Arrangement): Mount | View {
+  const servers = view === 'flat' ? flat(mount, { collisions }) : mount;
+  if (local.length === 0) return servers;
+  return union([...local.map((path) => ({ path, writable: false })), servers]);
+}
