@@ -15,6 +15,8 @@ export interface ExportOptions {
   readonly layout?: Layout;
   /** In a flat layout, what becomes of a skill whose name another one has: as for `flat`. Default `rename`. */
   readonly collisions?: 'rename' | 'hide';
+  /** In a flat layout, names that skills elsewhere have: as for `flat`. */
+  readonly reserved?: Iterable<string>;
   /**
    * Whether the directory may be one in which agents look for skills, so that they load what servers publish without
    * being told to. Default `false`.
@@ -65,7 +67,7 @@ const AT_ONCE = 4;
  * lock cannot be understood; what the file system gives
  */
 export async function exportTree(mount: Mount, dir: string, options: ExportOptions = {}): Promise<ExportReport> {
-  const { layout = 'tree', collisions = 'rename', discoverable = false } = options;
+  const { layout = 'tree', collisions = 'rename', reserved = [], discoverable = false } = options;
   if (!['tree', 'flat'].includes(layout)) throw new OptionsError('layout: expected "tree" or "flat"');
   if (!discoverable) refuseDiscovered(resolve(dir));
   const target = Target.make(dir);
@@ -74,7 +76,7 @@ export async function exportTree(mount: Mount, dir: string, options: ExportOptio
   try {
     const before = readLock(target.root);
     const status = await mount.ready();
-    const planned = await planOf(mount, layout, collisions);
+    const planned = await planOf(mount, layout, { collisions, reserved });
     const copy = new Copy(target, work, before, planned);
     const unknown = failedServers(status);
     copy.removeGone(staying(before, status, unknown));

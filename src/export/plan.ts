@@ -1,6 +1,6 @@
 import type { Mount, Origin, SkillInfo } from '../mount.ts';
 import { nodeOf } from '../mounted.ts';
-import { flat } from '../views/flat.ts';
+import { type FlatViewOptions, flat } from '../views/flat.ts';
 import { LOCK_FILE, WORK_DIRECTORY } from './lock.ts';
 import { portablePaths } from './portable-names.ts';
 
@@ -38,9 +38,9 @@ interface Source {
 export async function planOf(
   mount: Mount,
   layout: Layout,
-  collisions: 'rename' | 'hide',
+  naming: Pick<FlatViewOptions, 'collisions' | 'reserved'>,
 ): Promise<readonly PlannedSkill[]> {
-  const source = layout === 'flat' ? flatSource(mount, collisions) : treeSource(mount);
+  const source = layout === 'flat' ? flatSource(mount, naming) : treeSource(mount);
   const walked = await Promise.all(
     source.skills.map(async (skill) => {
       try {
@@ -85,9 +85,9 @@ function treeSource(mount: Mount): Source {
   };
 }
 
-function flatSource(mount: Mount, collisions: 'rename' | 'hide'): Source {
+function flatSource(mount: Mount, naming: Pick<FlatViewOptions, 'collisions' | 'reserved'>): Source {
   // A copy needs to know what is wrong, not to look harmless.
-  const view = flat(mount, { mountPoint: '/', collisions, onServerError: 'throw' });
+  const view = flat(mount, { ...naming, mountPoint: '/', onServerError: 'throw' });
   return {
     promises: view.promises,
     skills: view.skills() as readonly SkillInfo[],

@@ -100,6 +100,10 @@ export class Target {
     this.#place(LOCK_FILE, Buffer.from(`${JSON.stringify(lock, undefined, 2)}\n`), 0o644, work);
   }
 
+  removeLock(): void {
+    rmSync(this.#at(LOCK_FILE), { force: true });
+  }
+
   /** The paths of everything that is no directory, without what a copy keeps for itself. */
   *entries(directory = ''): Generator<string> {
     for (const entry of readdirSync(this.#at(directory), { withFileTypes: true })) {

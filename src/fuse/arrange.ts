@@ -9,8 +9,9 @@ import type { Arrangement } from './setup.ts';
  *
  * @throws OptionsError naming what cannot be used
  */
-export function arrange(mount: Mount, { view = 'tree', local = [], collisions = 'rename' }: Arrangement): Mount | View {
-  const servers = view === 'flat' ? flat(mount, { collisions }) : mount;
+export function arrange(mount: Mount, arrangement: Arrangement): Mount | View {
+  const { view = 'tree', local = [], collisions = 'rename', reserved = [] } = arrangement;
+  const servers = view === 'flat' ? flat(mount, { collisions, reserved }) : mount;
   if (local.length === 0) return servers;
   return union([...local.map((path) => ({ path, writable: false })), servers]);
 }

@@ -2,8 +2,7 @@ import type { Socket } from 'node:net';
 import { OptionsError, resolveOptions } from '../options.ts';
 import { isMcpClient } from '../protocol/client.ts';
 import { AttachError } from './attach.ts';
-import { detach } from './detach.ts';
-import { launch } from './launch.ts';
+import { launch, withdraw } from './launch.ts';
 import type { Arrangement, ServingOptions } from './setup.ts';
 
 export { AttachError };
@@ -40,7 +39,7 @@ export interface KernelMount {
  * @throws AttachError when the directory cannot be mounted on; the message names what works instead
  */
 export async function mountKernel(options: KernelMountOptions, directory: string): Promise<KernelMount> {
-  const { view, local, collisions, nonempty = false, allowOther = false, verbose = false, ...rest } = options;
+  const { view, local, collisions, reserved, nonempty = false, allowOther = false, verbose = false, ...rest } = options;
   resolveOptions(rest);
   for (const [label, source] of Object.entries(rest.servers)) {
     if (isMcpClient(source)) throw new OptionsError(clientRefused(label));
@@ -51,32 +50,27 @@ export async function mountKernel(options: KernelMountOptions, directory: string
       ...(view !== undefined && { view }),
       ...(local !== undefined && { local }),
       ...(collisions !== undefined && { collisions }),
+      ...(reserved !== undefined && { reserved }),
     }),
     verbose,
     nonempty,
     allowOther,
-    detached: false,
+    lifetime: 'program',
   });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.unref();
   (child.stdin as Socket).unref();
-  const unmount = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.ref();
-    await detach(dir);
-    child.kill('SIGTERM');
-    await ended;
-  };
+  const unmount = () => withdraw({ dir, child });
   return { dir, pid: child.pid as number, unmount, [Symbol.asyncDispose]: unmount };
 }
 
 /** @throws OptionsError */
 function checkArrangement(arrangement: Arrangement): Arrangement {
-  const { view = 'tree', local = [], collisions = 'rename' } = arrangement;
+  const { view = 'tree', local = [], collisions = 'rename', reserved = [] } = arrangement;
   if (!['tree', 'flat'].includes(view)) throw new OptionsError('view: expected "tree" or "flat"');
   if (!['rename', 'hide'].includes(collisions)) throw new OptionsError('collisions: expected "rename" or "hide"');
   if (!Array.isArray(local) || local.some((path) => typeof path !== 'string' || path === ''))
     throw new OptionsError('local: expected paths of directories');
+  if (!Array.isArray(reserved)) throw new OptionsError('reserved: expected names');
   return arrangement;
 }
 

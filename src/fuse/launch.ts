@@ -17,8 +17,11 @@ export interface LaunchOptions {
   readonly options: ServingOptions;
   readonly arrangement: Arrangement;
   readonly verbose: boolean;
-  /** Whether the mount outlives this process; its messages then go to a file. */
-  readonly detached: boolean;
+  /**
+   * `program`: the mount ends with this process. `command`: so it does, but what a terminal sends to its programs is not for
+   * it, and it is silent. `detached`: it outlives this process, and its messages go to a file.
+   */
+  readonly lifetime: 'program' | 'command' | 'detached';
   /** Whether the directory may hold something, which is hidden while it is mounted on. */
   readonly nonempty: boolean;
   /** Whether other users may look into the mount; as root only. */
@@ -47,10 +50,11 @@ export async function launch(where: string, options: LaunchOptions): Promise<Lau
   await refuseCovered(dir, options.arrangement);
   const command = [process.execPath, servingProgram()] as const;
   const { device, ...attached } = await attach(dir, command, options.allowOther);
-  const logFile = options.detached ? await recordFile(dir, 'log') : undefined;
+  const { lifetime } = options;
+  const logFile = lifetime === 'detached' ? await recordFile(dir, 'log') : undefined;
   const log = logFile === undefined ? undefined : await open(logFile, 'w', 0o600);
   try {
-    const child = start(attached, { device, log, detached: options.detached });
+    const child = start(attached, { device, log, lifetime });
     await begin(child, setupOf(dir, options, logFile));
     await stat(dir);
     return { dir, child };
@@ -60,6 +64,16 @@ export async function launch(where: string, options: LaunchOptions): Promise<Lau
   } finally {
     await Promise.all([device?.close(), log?.close()]);
   }
+}
+
+/** Takes a mount away. @returns when its process has ended */
+export async function withdraw({ dir, child }: Launched): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.ref();
+  await detach(dir);
+  child.kill('SIGTERM');
+  await ended;
 }
 
 /** @throws AttachError when it is no directory, or not empty; a mount of ours that nobody serves any more is taken away */
@@ -105,7 +119,8 @@ async function isAbandoned(dir: string): Promise<boolean> {
 }
 
 function setupOf(dir: string, launched: LaunchOptions, log: string | undefined): Setup {
-  const { options, verbose, detached } = launched;
+  const { options, verbose, lifetime } = launched;
+  const detached = lifetime === 'detached';
   const { local = [], ...rest } = launched.arrangement;
   const arrangement = { ...rest, local: local.map((path) => resolve(path)) };
   return { dir, options, arrangement, verbose, detached, ...(log !== undefined && { log }) };
@@ -114,16 +129,17 @@ function setupOf(dir: string, launched: LaunchOptions, log: string | undefined):
 interface Streams {
   readonly device: FileHandle | undefined;
   readonly log: FileHandle | undefined;
-  readonly detached: boolean;
+  readonly lifetime: LaunchOptions['lifetime'];
 }
 
 function start({ command, args }: { command: string; args: readonly string[] }, streams: Streams): ChildProcess {
-  const { device, log, detached } = streams;
+  const { device, log, lifetime } = streams;
+  const stderr = lifetime === 'command' ? 'ignore' : 'inherit';
   return spawn(command, args, {
-    detached,
+    detached: lifetime !== 'program',
     // Hooks of this program, which may replace what reads files, are not for that one.
     env: { ...process.env, NODE_OPTIONS: undefined, UV_THREADPOOL_SIZE: process.env['UV_THREADPOOL_SIZE'] ?? THREADS },
-    stdio: ['pipe', 'pipe', log?.fd ?? 'inherit', ...(device === undefined ? [] : ['ignore' as const, device.fd])],
+    stdio: ['pipe', 'pipe', log?.fd ?? stderr, ...(device === undefined ? [] : ['ignore' as const, device.fd])],
   });
 }
 

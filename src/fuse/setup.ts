@@ -17,6 +17,8 @@ export interface Arrangement {
   readonly local?: readonly string[];
   /** In a flat view, what becomes of a skill whose name another one has: as for `flat`. Default `rename`. */
   readonly collisions?: 'rename' | 'hide';
+  /** In a flat view, names that skills elsewhere have, and that no server's skill gets (SEC-5). */
+  readonly reserved?: readonly string[];
 }
 
 /** What the serving process is told, as one line of JSON on its standard input: servers may come with secrets. */

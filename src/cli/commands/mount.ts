@@ -39,7 +39,7 @@ async function run(directory: string, options: MountCommandOptions): Promise<voi
     verbose,
     nonempty,
     allowOther,
-    detached: !foreground,
+    lifetime: foreground ? 'program' : 'detached',
   });
   const servers = plural(Object.keys(mountOptions.servers).length, 'server');
   note(`${servers} mounted on ${printable(dir)}, served by process ${child.pid}`);
