@@ -15,6 +15,8 @@ export interface Settings {
   /** Views by the real directory, an absolute path, that each is shown in. */
   readonly overlays: ReadonlyMap<string, OverlayView>;
   readonly collisions: 'rename' | 'hide';
+  /** Names that skills elsewhere have, and that none in a flat view gets. */
+  readonly reserved: readonly string[];
   /** What could not be used; none of it costs anything else. */
   readonly remarks: readonly Remark[];
   /** Where it is from, for messages. */
@@ -47,6 +49,7 @@ const MOUNT_KEYS = [
 ] as const;
 
 const overlaysSchema = z.record(z.string().min(1), z.enum(['flat', 'tree']));
+const reservedSchema = z.array(z.string()).default([]);
 const collisionsSchema = z.enum(['rename', 'hide']).default('rename');
 
 /**
@@ -92,7 +95,15 @@ function settings(
 ): Settings {
   const remarks = [...found.remarks];
   const unusable = (message: string) => remarks.push({ kind: 'unusable', message: `${source}: ${message}` });
-  const known = new Set<string>([...MOUNT_KEYS, 'overlays', 'collisions', 'mcpServers', 'servers', '$schema']);
+  const known = new Set<string>([
+    ...MOUNT_KEYS,
+    'overlays',
+    'collisions',
+    'reserved',
+    'mcpServers',
+    'servers',
+    '$schema',
+  ]);
   if (basename(source) === SETTINGS_FILE) {
     for (const key of Object.keys(file)) if (!known.has(key)) unusable(`${key}: is no setting`);
   }
@@ -110,6 +121,8 @@ function settings(
   }
   const collisions = collisionsSchema.safeParse(file['collisions']);
   if (!collisions.success) unusable('collisions: expected "rename" or "hide"');
+  const reserved = reservedSchema.safeParse(file['reserved']);
+  if (!reserved.success) unusable('reserved: expected an array of names');
   const overlays = overlaysSchema.optional().safeParse(file['overlays']);
   if (!overlays.success) unusable('overlays: expected an object of directories, each "flat" or "tree"');
   const given = overlays.data === undefined ? usualOverlays(directory) : Object.entries(overlays.data);
@@ -117,6 +130,7 @@ function settings(
     mount: mount as unknown as MountOptions,
     overlays: new Map(given.map(([path, view]) => [resolve(directory, atHome(path)), view])),
     collisions: collisions.data ?? 'rename',
+    reserved: reserved.data ?? [],
     remarks,
     source,
   };

@@ -79,7 +79,8 @@ export class UnionFs implements ReadFs {
   }
 
   *stat(path: string): Op<Stat> {
-    const [owner] = yield* this.owners(path);
+    const owners = yield* this.owners(path);
+    const owner = path === '' ? ((yield* this.#firstThere(owners)) ?? owners[0]) : owners[0];
     return this.#inodes.statAt(path, yield* scan(owner, (fs) => fs.stat(path)));
   }
 
@@ -122,6 +123,12 @@ export class UnionFs implements ReadFs {
     }
     if (owners.length === 1) return owners as readonly [Layer, ...Layer[]];
     return yield* this.#having(owners, path);
+  }
+
+  /** The uppermost layer whose root is there; a local directory need not be, as long as there is something else to show. */
+  *#firstThere(layers: readonly Layer[]): Op<Layer | undefined> {
+    for (const layer of layers) if ((yield* presence(layer, '')) !== undefined) return layer;
+    return undefined;
   }
 
   /** Which of the layers that have the directory above have a path. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type OverlayView, settingsOf } from '../../config/settings.ts';
+import { type OverlayView, SETTINGS_FILE, settingsOf } from '../../config/settings.ts';
 import type { MountOptions } from '../../options.ts';
 import type { ServerConfig } from '../../protocol/connect.ts';
 import { serversOf } from '../config/servers.ts';
@@ -12,6 +12,8 @@ export interface Shown {
   readonly mount: MountOptions & { readonly servers: Readonly<Record<string, ServerConfig>> };
   /** By absolute path; absent where nothing says it. */
   readonly overlays: ReadonlyMap<string, OverlayView> | undefined;
+  /** Whether options or a file of settings say where. */
+  readonly given: boolean;
   readonly collisions: 'rename' | 'hide' | undefined;
 }
 
@@ -36,6 +38,7 @@ export function shownBy(
   const given = options.overlay?.map((path) => [resolve(directory, path), options.view] as const);
   return {
     mount: { ...mount, ...settingsFrom(options) },
+    given: given !== undefined || found?.source === SETTINGS_FILE,
     overlays: given === undefined ? found?.overlays : new Map(given),
     collisions: found?.collisions,
   };

@@ -1,6 +1,6 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Agent, Told } from '../../config/agents.ts';
+import { atHome } from '../../config/settings.ts';
 import { exportTree } from '../../export/export-tree.ts';
 import { removeExport } from '../../export/remove.ts';
 import { AttachError } from '../../fuse/attach.ts';
@@ -29,13 +29,17 @@ export interface Wanted {
 }
 
 /** Every Node.js process below is set up before its program is loaded. */
-export function patched({ shown, agent, at, view, verbose }: Wanted): Setting {
-  const directory = at ?? agent?.project[0];
+export async function patched(wanted: Wanted): Promise<Setting> {
+  const { shown, agent, at, view, verbose } = wanted;
+  const directory = at ?? (shown.given ? undefined : agent?.project[0]);
   const overlays = directory === undefined ? shown.overlays : new Map([[resolve(directory), view]]);
+  const reserved = await namesElsewhere(agent, [...(overlays?.keys() ?? [])]);
   const { servers, ...rest } = shown.mount;
   const config = {
     ...rest,
     mcpServers: servers,
+    reserved,
+    ...(reserved.length > 0 && { collisions: 'hide' }),
     ...(shown.collisions !== undefined && { collisions: shown.collisions }),
     ...(overlays !== undefined && { overlays: Object.fromEntries(overlays) }),
   };
@@ -124,8 +128,7 @@ interface Chosen {
 
 /** A directory that the agent is told of comes before one of those it looks into by itself: nothing of the project changes then. */
 async function chosen({ shown, agent, at }: Wanted): Promise<Chosen> {
-  const own = [...(agent?.project ?? []), ...(agent?.user ?? [])].map((path) => resolve(path.replace(/^~/, homedir())));
-  const reserved = await namesIn(own.filter((path) => path !== resolve(at ?? '')));
+  const reserved = await namesElsewhere(agent, at === undefined ? [] : [resolve(at)]);
   if (at === undefined && agent?.tell !== undefined && !overridden(agent.tell(''))) {
     const { below } = agent.tell('');
     const { root, ...place } = await scratchPlace(below);
@@ -139,6 +142,12 @@ async function chosen({ shown, agent, at }: Wanted): Promise<Chosen> {
     `there is something in ${names} already, which would be hidden; give an empty or new directory with --at, where ` +
       `${agent?.name ?? 'the program'} finds skills`,
   );
+}
+
+/** What the user has in an agent's directories, but for those in which it is shown anyway, keeps its names (SEC-5). */
+async function namesElsewhere(agent: Agent | undefined, shownAnyway: readonly string[]): Promise<readonly string[]> {
+  const own = [...(agent?.project ?? []), ...(agent?.user ?? [])].map((path) => resolve(atHome(path)));
+  return namesIn(own.filter((path) => !shownAnyway.includes(path)));
 }
 
 const USUAL = [join('.agents', 'skills')];
