@@ -10,6 +10,15 @@ export type {
   StoreObject,
 } from './content/shared-store.ts';
 export { VerificationError, type VerificationReason } from './content/verify.ts';
+export { type CheckReport, checkExport } from './export/check.ts';
+export {
+  type ExportFailure,
+  type ExportOptions,
+  type ExportReport,
+  exportTree,
+  type KeptFile,
+} from './export/export-tree.ts';
+export { ExportError } from './export/lock.ts';
 export {
   type ChangedDirectories,
   type Mount,

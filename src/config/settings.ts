@@ -25,6 +25,8 @@ export interface Settings {
   /** Views by the real directory, an absolute path, that each is shown in. */
   readonly overlays: ReadonlyMap<string, OverlayView>;
   readonly collisions: 'rename' | 'hide';
+  /** Names that skills elsewhere have, and that none in a flat view gets. */
+  readonly reserved: readonly string[];
   /** What could not be used; none of it costs anything else. */
   readonly remarks: readonly Remark[];
   /** Where it is from, for messages. */
@@ -66,6 +68,7 @@ export const MOUNT_KEYS = [
 const SAFE: Readonly<Record<string, unknown>> = { dynamic: 'deny' };
 
 const overlaysSchema = z.record(z.string().min(1), z.enum(['flat', 'tree']));
+const reservedSchema = z.array(z.string()).default([]);
 /** Loaders that go by the name in a SKILL.md would take the second of two for the first: none must replace a local skill. */
 const collisionsSchema = z.enum(['rename', 'hide']).default('hide');
 
@@ -117,7 +120,8 @@ function settings(
   const file = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
   const remarks = [...found.remarks];
   const unusable = (message: string) => remarks.push({ kind: 'unusable', message: `${source}: ${message}` });
-  const known = new Set<string>([...MOUNT_KEYS, 'overlays', 'collisions', 'mcpServers', 'servers', '$schema']);
+  const own = ['overlays', 'collisions', 'reserved', 'mcpServers', 'servers', '$schema'];
+  const known = new Set<string>([...MOUNT_KEYS, ...own]);
   // Files of other programs hold what is theirs.
   if (!/mcp|claude|settings/i.test(basename(source))) {
     for (const key of Object.keys(file)) if (!known.has(key)) unusable(`${key}: is no setting`);
@@ -138,6 +142,8 @@ function settings(
   }
   const collisions = collisionsSchema.safeParse(file['collisions']);
   if (!collisions.success) unusable('collisions: expected "rename" or "hide"');
+  const reserved = reservedSchema.safeParse(file['reserved']);
+  if (!reserved.success) unusable('reserved: expected an array of names');
   const overlays = overlaysSchema.optional().safeParse(file['overlays']);
   if (!overlays.success) unusable('overlays: expected an object of directories, each "flat" or "tree"');
   const given =
@@ -149,6 +155,7 @@ function settings(
     mount: mount as unknown as MountOptions,
     overlays: new Map(given.map(([path, view]) => [resolve(base, atHome(path)), view])),
     collisions: collisions.data ?? 'hide',
+    reserved: reserved.data ?? [],
     remarks,
     source,
   };

@@ -21,6 +21,8 @@ export interface FlatViewOptions {
    * or nothing (`hide`). Either way it is reported.
    */
   readonly collisions?: 'rename' | 'hide';
+  /** Names that skills elsewhere have, and that none of these gets: they count as collisions (SEC-5). */
+  readonly reserved?: Iterable<string>;
   /**
    * `hide` (default): what a server that is down or lies cannot serve is not there, so that a scan never fails for it; the
    * mount's own paths tell the error. `throw`: the view tells it too.
@@ -59,6 +61,7 @@ export function flat(mount: Mount, options: FlatViewOptions = {}): View {
       }
     },
   });
+  view.reserve(options.reserved ?? []);
   mounted.onReplaced(() => view.changed());
 
   const core = new Placed(mountPoint, view, new InodeTable(), Math.trunc(Date.now()));

@@ -187,10 +187,13 @@ test('the exports are a short list', async () => {
     ...['deepagentsBackend', 'fastGlobFs', 'fdirFs', 'globFs', 'justBashFs', 'mastraSkillSource', 'toVolume'],
   ]);
   expect(Object.keys(index).sort()).toEqual([
+    'ExportError',
     'OptionsError',
     'VerificationError',
     'catalog',
+    'checkExport',
     'diskStore',
+    'exportTree',
     'flat',
     'mount',
     'patchFs',

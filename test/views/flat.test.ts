@@ -154,3 +154,11 @@ test('options that cannot be used are named', async () => {
   expect(() => flat(mount, { collisions: 'drop' as 'hide' })).toThrow('collisions: expected');
   expect(() => flat({} as never)).toThrow('expected what mount() returned');
 });
+
+test('SEC-5: names that are reserved for skills elsewhere are no server’s, and that is reported', async () => {
+  const { mount } = await serve({ acme: { 'a/refunds/SKILL.md': skillMd('refunds'), 'b/SKILL.md': skillMd('b') } });
+  const view = flat(mount, { reserved: ['Refunds', 'x'], collisions: 'hide' });
+  expect(await view.promises.readdir('/skills')).toEqual(['b']);
+  expect(view.collisions()).toMatchObject([{ name: 'Refunds', others: [{ origin: { label: 'acme' } }] }]);
+  expect(await flat(mount, { reserved: ['refunds'] }).promises.readdir('/skills')).toEqual(['b', 'refunds--acme--a']);
+});
