@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { Mount } from '../mount.ts';
 import { internalsOf, viewInternalsOf } from '../mounted.ts';
 import type { NodeFs } from '../node/index.ts';
-import { native, nativePromises } from '../node/native.ts';
+import { checkedByNode, isNodes, NOWHERE, native, nativePromises } from '../node/native.ts';
 import { OptionsError } from '../options.ts';
 import type { View } from '../views/view.ts';
 import { replacementFor } from './functions.ts';
@@ -46,14 +46,15 @@ export function patchFs(views: Mount | View | readonly (Mount | View)[]): Patche
 function patchedOf(view: Mount | View): Patched {
   const { mountPoint, driver } = internalsOf(view);
   const union = viewInternalsOf(view);
-  const overlay = union?.layers.some((layer) => layer.kind === 'local' && layer.fs.root === mountPoint) === true;
-  if (!overlay) assertHidesNothing(mountPoint);
+  const [first] = union?.layers ?? [];
+  const isThere = first?.kind === 'local' && first.fs.root === mountPoint && isNodes(first.fs.fs as object);
+  if (!isThere) assertHidesNothing(mountPoint);
   return {
     mountPoint,
     fs: view.fs,
-    overlay,
+    overlay: isThere && first.writable,
     isServers: (path) => view.originOf(path)?.label !== undefined,
-    isWritable: (path) => union?.writes !== undefined && driver.sync(union.writes(path)) !== undefined,
+    placeOf: (path) => (union?.writes === undefined ? undefined : driver.sync(union.writes(path))),
   };
 }
 
@@ -68,8 +69,19 @@ function assertHidesNothing(mountPoint: string): void {
   );
 }
 
+/**
+ * Node takes from `node:fs` what it removes and copies directories with when it first does. That has to be its own: what
+ * servers show in a directory cannot be removed with it, and is not part of a copy of what is on the disk.
+ */
+function loadInternals(): void {
+  checkedByNode(() => native.rmSync(NOWHERE, { recursive: true, force: true }));
+  checkedByNode(() => native.cpSync(NOWHERE, NOWHERE, { recursive: true }));
+  void nativePromises.cp(NOWHERE, NOWHERE, { recursive: true }).catch(() => {});
+}
+
 /** @returns a function that puts back what was there */
 function patch(): () => void {
+  loadInternals();
   const undo = [
     ...replaceAll(fs as unknown as Functions, native as unknown as Functions, false),
     ...replaceAll(fs.promises as unknown as Functions, nativePromises as unknown as Functions, true),
