@@ -140,6 +140,17 @@ test('GET-3: URIs that the instructions name are confirmed with the server', asy
   ]);
 });
 
+test('GET-3: a server that answers none of what its instructions name is waited for once', async () => {
+  const instructions = Array.from({ length: 10_000 }, (_, index) => `skill://s${index}/SKILL.md`).join(' ');
+  const { mount, requests, diagnostics } = await mountScript(
+    { instructions, skills: [scriptedSkill('listed')], get: () => new Promise(() => {}) },
+    { deadlines: { request: 200 } },
+  );
+  expect((await mount.ready())[0]).toMatchObject({ state: 'ready', skills: 1 });
+  expect(requests).toEqual(['skills/list', 'skills/get skill://s0/SKILL.md']);
+  expect(diagnostics).toMatchObject([{ code: 'warning', uri: 'skill://s0/SKILL.md' }]);
+});
+
 test('GET-3: the instructions are left alone where the option says so', async () => {
   const script = { ...server(), instructions: 'Start with skill://acme/hidden/SKILL.md.' };
   const { mount, requests } = await mountScript(script, { instructions: false });
