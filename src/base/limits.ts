@@ -64,3 +64,6 @@ export const TEMPLATES = 500;
 
 /** Requests that a dialect has under way at once while it puts one listing together. */
 export const LISTING_REQUESTS = 8;
+
+/** Levels of an entry that are taken from a server; one that has more is refused by its check, which allows for less. */
+export const ENTRY_DEPTH = 64;

@@ -1,3 +1,4 @@
+import { quoted } from '../base/quote.ts';
 import { isAbsence, MalformedResult } from './wire-errors.ts';
 
 /** An object of an answer, its fields unchecked. */
@@ -25,7 +26,7 @@ export function jsonOf(result: unknown, uri: string): unknown {
   const [item, ...more] = Array.isArray(contents) ? contents.map(record) : [];
   if (item === undefined || more.length > 0) throw new MalformedResult(`${uri}: the answer has not one content item`);
   if (item['uri'] !== uri) {
-    throw new MalformedResult(`${uri}: the content item is for ${JSON.stringify(item['uri'])}`);
+    throw new MalformedResult(`${uri}: the content item is for ${quoted(item['uri'])}`);
   }
   if (typeof item['text'] !== 'string') throw new MalformedResult(`${uri} is no text`);
   try {

@@ -1,4 +1,5 @@
 import { Fault, isFault } from '../base/fault.ts';
+import { shortened } from '../base/quote.ts';
 
 /** JSON-RPC codes that say "there is no such thing": invalid params, and the 2025 era's "resource not found". */
 const ABSENT: ReadonlySet<unknown> = new Set([-32602, -32002]);
@@ -114,7 +115,7 @@ function saidBy(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   let said = error.message;
   for (const { message } of causesOf(error)) if (message !== '' && !said.includes(message)) said += `: ${message}`;
-  return said;
+  return shortened(said);
 }
 
 /** An error and those it was made from. The SDK keeps some of them among the data of its errors. */
