@@ -53,6 +53,9 @@ export const CHANGES = { silence: 250, most: 2_000, apart: 1_000 } as const;
 /** Milliseconds before a subscription that ended is opened again; the wait doubles while it keeps failing. */
 export const LISTEN_AGAIN = { first: 1_000, most: 60_000 } as const;
 
+/** Milliseconds before an event stream that ended is opened again, whatever the server asks for. */
+export const STREAM_AGAIN = { least: 1_000, most: 60_000 } as const;
+
 /** Bounds on walking everything that a server lists of its resources. */
 export const RESOURCE_LIMITS = {
   pages: 200,
