@@ -123,7 +123,7 @@ function saidBy(error: unknown): string {
 /** An error's message; what a schema finds, which is written over many lines, in one. */
 function messageOf(error: Error): string {
   const { issues } = error as { issues?: unknown };
-  if (!Array.isArray(issues)) return error.message;
+  if (!Array.isArray(issues)) return error.message.replace(/\s*\n\s*/g, ' ');
   const { path, message } = (issues[0] ?? {}) as { path?: readonly PropertyKey[]; message?: string };
   const where = path?.length ? ` at ${path.map(String).join('.')}` : '';
   return `the answer is not what the protocol says (${message}${where})`;
