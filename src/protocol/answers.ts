@@ -1,5 +1,5 @@
 import { quoted } from '../base/quote.ts';
-import { isAbsence, MalformedResult } from './wire-errors.ts';
+import { isAbsence, isUnknownMethod, MalformedResult } from './wire-errors.ts';
 
 /** An object of an answer, its fields unchecked. */
 export function record(value: unknown): Readonly<Record<string, unknown>> | undefined {
@@ -12,6 +12,16 @@ export async function absentAsUndefined<T>(answer: Promise<T>): Promise<T | unde
     return await answer;
   } catch (error) {
     if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}
+
+/** As {@link absentAsUndefined}; a method that the server does not have has nothing, either. */
+export async function unknownAsUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await absentAsUndefined(answer);
+  } catch (error) {
+    if (isUnknownMethod(error)) return undefined;
     throw error;
   }
 }

@@ -271,3 +271,48 @@ test('DIR-2: what only the server shows of an array skill is neither listed nor 
   expect(await rejection(mount.promises.readFile('/mcp/s/listed/extra.md'))).toMatchObject({ code: 'ENOENT' });
   expect(requests).toEqual(['skills/list']);
 });
+
+test('GET-1: a server that cannot be asked for one skill has those that it lists, and others are not there', async () => {
+  const { mount, diagnostics } = await mountScript({
+    skills: [listed],
+    get: () => {
+      throw Object.assign(new Error('Method not found'), { code: -32601 });
+    },
+  });
+  expect(await mount.promises.readFile('/mcp/s/listed/docs/x.md', 'utf8')).toBe('x');
+  expect(await rejection(mount.promises.stat('/mcp/s/other'))).toMatchObject({ code: 'ENOENT' });
+  expect(diagnostics).toEqual([]);
+});
+
+test('VER-5: what is denied is denied alike, however it is looked at', async () => {
+  const dynamic = { ...listed, entry: { ...listed.entry, resources: 'dynamic' as const } };
+  const { mount, requests } = await mountScript({ skills: [dynamic] }, { dynamic: 'deny' });
+  const { promises } = mount;
+  for (const path of ['/mcp/s/listed', '/mcp/s/listed/SKILL.md', '/mcp/s/listed/docs/x.md']) {
+    for (const look of [
+      (at: string) => promises.stat(at),
+      (at: string) => promises.readFile(at),
+      (at: string) => promises.access(at),
+    ]) {
+      expect(await rejection(look(path))).toMatchObject({ code: 'EACCES' });
+    }
+    expect(await rejection(promises.readdir(path))).toMatchObject({ code: 'EACCES' });
+  }
+  expect(await promises.readdir('/mcp/s')).toEqual([]);
+  expect(requests).toEqual(['skills/list']);
+});
+
+test('DIR-1: a directory without end is cut', async () => {
+  const dynamic = { ...listed, entry: { ...listed.entry, resources: 'dynamic' as const } };
+  let page = 0;
+  const { mount, requests } = await mountScript({
+    capability: { directoryRead: true },
+    skills: [dynamic],
+    readDirectory: (uri) => ({
+      resources: [{ uri: `${uri}/f${page++}.md`, mimeType: 'text/plain' }],
+      nextCursor: `${page}`,
+    }),
+  });
+  expect((await mount.promises.readdir('/mcp/s/listed')).length).toBeGreaterThan(100);
+  expect(requests.length).toBeLessThan(250);
+});

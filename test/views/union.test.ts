@@ -293,3 +293,19 @@ test('a union is a layer of another one', async () => {
   expect(await outer.promises.readdir('/o')).toEqual(['a', 'b', 'refunds']);
   expect(await outer.promises.readFile('/o/refunds/SKILL.md', 'utf8')).toBe(skillMd('refunds'));
 });
+
+test('a SKILL.md inside a local skill is a file of it, and no skill', async () => {
+  const local = directory({ 'outer/SKILL.md': skillMd('outer'), 'outer/examples/inner/SKILL.md': skillMd('inner') });
+  const view = union([{ path: local }]);
+  expect(await view.promises.readFile('/skills/outer/examples/inner/SKILL.md', 'utf8')).toBe(skillMd('inner'));
+  expect(view.skills().map(({ name }) => name)).toEqual(['outer']);
+});
+
+test('a layer that fails is no layer that has nothing: the ones below it are not asked instead', async () => {
+  const local = directory({ 'a/SKILL.md': skillMd('a'), 'a/b.md/c': 'c' });
+  symlinkSync('loop', join(local, 'a/loop'));
+  const below = directory({ 'a/SKILL.md': skillMd('a'), 'a/loop': 'below', 'a/b.md': 'below' });
+  const { promises } = union([{ path: local }, { path: below }]);
+  expect((await rejection(promises.readFile('/skills/a/loop'))).code).toBe('ELOOP');
+  expect((await rejection(promises.readFile('/skills/a/b.md'))).code).toBe('EISDIR');
+});
