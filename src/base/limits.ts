@@ -2,6 +2,8 @@
 export const LISTING_LIMITS = {
   pages: 2_000,
   entries: 100_000,
+  /** Path segments of all entries together: each may be a directory, of which a short path can have thousands. */
+  segments: 500_000,
 } as const;
 
 /** Bounds on one directory listing of a server. */
@@ -60,6 +62,8 @@ export const STREAM_AGAIN = { least: 1_000, most: 60_000 } as const;
 export const RESOURCE_LIMITS = {
   pages: 200,
   resources: 20_000,
+  /** Path segments of all of them together. */
+  segments: 200_000,
 } as const;
 
 /** The resource templates that are taken from one server at most. */

@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { mount } from '../../src/mount.ts';
 import { rejection } from '../support/mounted.ts';
 import { mountRaw, RawError, type RawServer } from '../support/raw-server.ts';
-import { contents, fileOf, scriptedSkill } from '../support/scripted-server.ts';
+import { connectScript, contents, fileOf, scriptedSkill } from '../support/scripted-server.ts';
 
 // Servers that say what no server should. Whatever it is costs what it is about, and nothing else.
 
@@ -123,3 +124,77 @@ test.each([
   expect((await mount.ready())[0]).toMatchObject({ state: 'ready', dialect: 'index-json', skills: 1 });
   expect(diagnostics).toMatchObject([{ message: expect.stringContaining(told) }]);
 });
+
+test('LST-1: a few short paths do not make directories without end', async () => {
+  const roots = Array.from({ length: 1_000 }, (_, i) => `s${i}/${'a/'.repeat(1_000)}x`);
+  const deepSkills = roots.map((root) => ({
+    uri: `skill://${root}/SKILL.md`,
+    frontmatter: { name: 'x', description: 'x' },
+    resources: 'dynamic',
+  }));
+  const { mount } = await mountRaw({ answer: () => ({ skills: [good.entry, ...deepSkills] }) });
+  const [status] = await mount.ready();
+  expect(status?.skills).toBeLessThan(501);
+  expect(status?.refused.at(-1)).toMatchObject({ reason: 'over-limit', uri: deepSkills.at(-1)?.uri });
+  expect(await mount.promises.readdir('/mcp/s/good')).toContain('SKILL.md');
+});
+
+test.each([
+  ['far too long', Array.from({ length: 20 }, (_, i) => `file://r${i}/${'a/'.repeat(100_000)}x`), /longer than 4096/],
+  [
+    'too many and too deep',
+    Array.from({ length: 300 }, (_, i) => `file://r${i}/${'a/'.repeat(1_000)}x`),
+    /is beyond the 200000/,
+  ],
+  ['without sense', ['', 'x', '://', 'file://../x', 'file:///..', 'file://a\\b', 'file://\0'], /has no place/],
+])('resources whose URIs are %s are told of, and the others are there', async (_what, uris, message) => {
+  const resources = ['file://good/x.md', ...uris].map((uri) => ({ uri, name: 'x' }));
+  const { mount, diagnostics } = await mountRaw(
+    { answer: (method) => (method === 'skills/list' ? { skills: [] } : { resources }) },
+    { resources: true },
+  );
+  expect(await mount.promises.readdir('/mcp/s/@resources/file/good')).toEqual(['x.md']);
+  expect(diagnostics.map((one) => one.message).filter((text) => message.test(text)).length).toBeGreaterThan(0);
+});
+
+test('a server that is another one after it was connected to again is taken for what it is then', async () => {
+  const first = await connectScript({ skills: [good], capability: { directoryRead: true } }, 'v2-modern');
+  const second = await connectScript({ skills: [bad], capability: null }, 'v1');
+  onTestFinished(second.close);
+  let current = first.client;
+  const client = {
+    request: (...args: never[]) => (current.request as (...args: never[]) => Promise<unknown>)(...args),
+    getServerCapabilities: () => current.getServerCapabilities(),
+    getNegotiatedProtocolVersion: () => current.getNegotiatedProtocolVersion?.(),
+    get transport() {
+      return current.transport;
+    },
+  };
+  const held = mount({ servers: { s: client } });
+  onTestFinished(() => held.close());
+  expect((await held.ready())[0]).toMatchObject({ dialect: 'skills', directoryRead: true, skills: 1 });
+  await first.close();
+  current = second.client;
+  await held.refresh();
+  expect(held.status()[0]).toMatchObject({ directoryRead: false, skills: 0 });
+  expect(held.status()[0]?.dialect).toBeUndefined();
+  expect(await rejection(held.promises.stat('/mcp/s/good'))).toMatchObject({ code: 'ENOENT' });
+});
+
+test('DRAFT-1: an index of fifty megabytes is read, and bounded', async () => {
+  const skill = { type: 'skill-md', description: 'x'.repeat(300), url: '' };
+  const skills = Array.from({ length: 120_000 }, (_, i) => ({
+    ...skill,
+    name: `s${i}`,
+    url: `skill://s${i}/SKILL.md`,
+  }));
+  const { mount } = await mountRaw({
+    capabilities: { resources: {} },
+    answer: (method, { uri }) =>
+      method === 'resources/read' ? contents(uri as string, JSON.stringify({ skills })) : undefined,
+  });
+  expect((await mount.ready())[0]).toMatchObject({
+    skills: 100_000,
+    partial: expect.stringContaining('cut at 100000'),
+  });
+}, 120_000);
