@@ -5,7 +5,7 @@ import { internalsOf, viewInternalsOf } from '../mounted.ts';
 import type { NodeFs } from '../node/index.ts';
 import { checkedByNode, isNodes, NOWHERE, native, nativePromises } from '../node/native.ts';
 import { OptionsError } from '../options.ts';
-import type { Layer } from '../vfs/union-fs.ts';
+import type { Layer, LocalLayer } from '../vfs/union-fs.ts';
 import type { View } from '../views/view.ts';
 import { replacementFor } from './functions.ts';
 import { type Patched, Routes } from './routes.ts';
@@ -48,7 +48,7 @@ function patchedOf(view: Mount | View): Patched {
   const { mountPoint, driver } = internalsOf(view);
   const union = viewInternalsOf(view);
   const [first] = union?.layers ?? [];
-  const isHere = (layer: Layer) =>
+  const isHere = (layer: Layer): layer is LocalLayer =>
     layer.kind === 'local' && layer.fs.root === mountPoint && isNodes(layer.fs.fs as object);
   const isThere = first !== undefined && isHere(first);
   if (union?.layers.some(isHere) !== true) assertHidesNothing(mountPoint);
