@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { CONCURRENCY, DEADLINES, MEMORY_BYTES, MISS_TTL, RETRY_AFTER } from './base/limits.ts';
 import type { SkillLimits } from './catalog/types.ts';
+import { isSharedStore, moduleAddress } from './content/shared/open.ts';
+import type { SharedOptions } from './content/shared-store.ts';
 import { isMcpClient, type McpClient } from './protocol/client.ts';
 import type { ServerConfig } from './protocol/connect.ts';
+import { headerProblem } from './protocol/http/own-headers.ts';
 
 /** A server as config, opened and closed by the mount, or a connected client of either SDK major, which stays the host's. */
 export type ServerSource = ServerConfig | McpClient;
@@ -53,8 +56,16 @@ export interface MountOptions {
    * `/mcp/<server>/@resources/<scheme>/…`. Default `false`.
    */
   readonly resources?: boolean;
-  /** Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing. */
-  readonly deadlines?: { readonly connect?: number; readonly request?: number; readonly list?: number };
+  /**
+   * Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing, 1,000 that a read waits for a
+   * shared store in all.
+   */
+  readonly deadlines?: {
+    readonly connect?: number;
+    readonly request?: number;
+    readonly list?: number;
+    readonly shared?: number;
+  };
   /** Requests under way at once: 8 per server, 32 in all. */
   readonly concurrency?: { readonly perServer?: number; readonly total?: number };
   /** Bytes of verified content kept in memory. Default 64 MiB. */
@@ -64,6 +75,12 @@ export interface MountOptions {
    * Default `false`: a library writes nothing to its host's disk unasked.
    */
   readonly cache?: boolean | CacheOptions;
+  /**
+   * A store that many processes and machines share, so that each file is fetched from its server once. Content is apart for
+   * each label, server and set of credentials, is verified on every read as the server's is, and has always been verified when
+   * it is put there; dynamic content never is. A store that fails or is slow costs a read no more than `deadlines.shared`.
+   */
+  readonly shared?: SharedOptions;
   /**
    * Milliseconds for which a failed connection or listing is not tried again by an access, doubled with each failure in a
    * row up to five minutes. Default 10,000.
@@ -94,10 +111,16 @@ export interface ResolvedOptions {
   readonly probe: boolean;
   readonly instructions: boolean;
   readonly resources: boolean;
-  readonly deadlines: { readonly connect: number; readonly request: number; readonly list: number };
+  readonly deadlines: {
+    readonly connect: number;
+    readonly request: number;
+    readonly list: number;
+    readonly shared: number;
+  };
   readonly concurrency: { readonly perServer: number; readonly total: number };
   readonly memoryBytes: number;
   readonly cache: CacheOptions | undefined;
+  readonly shared: SharedOptions | undefined;
   readonly retryAfter: number;
   readonly missTtl: number;
   readonly listen: boolean;
@@ -114,22 +137,59 @@ export class OptionsError extends TypeError {
 const milliseconds = z.number().int().min(1).max(2_147_483_647);
 const count = z.number().int().min(1);
 
+/** Text that a process can be started with. What is wrong with it is said without it: it may be a secret. */
+const text = z.string().refine((value) => !value.includes('\0'), { error: 'expected no NUL in it' });
+const variableName = z.string().regex(/^[^=\0]+$/);
+
 const stdioServer = z.strictObject({
-  command: z.string().min(1),
-  args: z.array(z.string()).optional(),
-  env: z.record(z.string(), z.string()).optional(),
-  cwd: z.string().min(1).optional(),
+  command: text.min(1),
+  args: z.array(text).optional(),
+  env: z.record(variableName, text).optional(),
+  cwd: text.min(1).optional(),
   stderr: z.enum(['inherit', 'ignore']).optional(),
 });
 
 const httpServer = z.strictObject({
-  url: z.url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' }),
-  headers: z.record(z.string(), z.string()).optional(),
+  url: z
+    .url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' })
+    .refine((url) => !hasCredentials(url), {
+      error: 'expected a URL without user and password; give them as the header Authorization',
+    }),
+  headers: z
+    .record(z.string(), z.string())
+    .check(({ value, issues }) => {
+      for (const [name, given] of Object.entries(value)) {
+        const problem = headerProblem(name, given);
+        if (problem !== undefined) issues.push({ code: 'custom', input: name, path: [name], message: problem });
+      }
+    })
+    .optional(),
   authProvider: z
     .custom(isCredentialSource, { error: 'expected an AuthProvider or an OAuthClientProvider' })
     .optional(),
   fetch: z.custom((value) => typeof value === 'function', { error: 'expected a function' }).optional(),
 });
+
+const sharedKeys = { keys: z.record(z.string(), z.string().min(1)).optional() };
+
+/** By the key that says how the store is had. */
+const sharedSources = {
+  redis: z.strictObject({
+    redis: z.url({ protocol: /^rediss?$/, error: 'expected a redis:// or rediss:// URL' }),
+    prefix: z.string().optional(),
+    ttlSeconds: count.optional(),
+    ...sharedKeys,
+  }),
+  module: z.strictObject({
+    module: z.union([z.string().min(1), z.instanceof(URL)]).transform((module) => moduleAddress(module)),
+    options: z.custom(isCloneable, { error: 'expected plain data: a module may be used in another thread' }).optional(),
+    ...sharedKeys,
+  }),
+  store: z.strictObject({
+    store: z.custom(isSharedStore, { error: 'expected an object with the methods get, put and delete' }),
+    ...sharedKeys,
+  }),
+};
 
 const mountPoint = z.string().refine(isMountPoint, {
   error: 'expected an absolute, normalised path such as /mcp',
@@ -154,6 +214,7 @@ const schema = z.strictObject({
       connect: milliseconds.default(DEADLINES.connect),
       request: milliseconds.default(DEADLINES.request),
       list: milliseconds.default(DEADLINES.list),
+      shared: milliseconds.default(DEADLINES.shared),
     })
     .prefault({}),
   concurrency: z
@@ -174,6 +235,7 @@ const schema = z.strictObject({
       })
       .optional(),
   ),
+  shared: z.unknown().optional(),
   retryAfter: z.number().int().min(0).default(RETRY_AFTER),
   missTtl: z.number().int().min(0).default(MISS_TTL),
   listen: z.boolean().default(true),
@@ -188,7 +250,8 @@ export function resolveOptions(options: MountOptions): ResolvedOptions {
   for (const [label, source] of Object.entries(options.servers)) {
     servers.set(checkLabel(label), checkSource(source, `servers[${JSON.stringify(label)}]`));
   }
-  return { ...resolved, servers, cache: resolved.cache as CacheOptions | undefined, worker: resolved.worker };
+  const cache = resolved.cache as CacheOptions | undefined;
+  return { ...resolved, servers, cache, shared: checkShared(options.shared), worker: resolved.worker };
 }
 
 /** @throws OptionsError when a label cannot be a path segment */
@@ -220,6 +283,16 @@ export function checkSource(source: unknown, where: string): ServerSource {
   throw new OptionsError(`${where}: has neither a command nor a url, and is no connected MCP client`);
 }
 
+/** @throws OptionsError naming the key that is wrong */
+function checkShared(shared: unknown): SharedOptions | undefined {
+  if (shared === undefined) return undefined;
+  const ways = Object.keys(sharedSources) as (keyof typeof sharedSources)[];
+  const [way, another] = ways.filter((key) => typeof shared === 'object' && shared !== null && key in shared);
+  if (way === undefined || another !== undefined)
+    throw new OptionsError('shared: expected {redis}, {module} or {store}');
+  return check<unknown>(sharedSources[way], shared, 'shared') as SharedOptions;
+}
+
 function check<T>(against: z.ZodType<T>, value: unknown, where: string): T {
   const result = against.safeParse(value);
   if (result.success) return result.data;
@@ -229,9 +302,24 @@ function check<T>(against: z.ZodType<T>, value: unknown, where: string): T {
   throw new OptionsError(`${path === '' ? 'options' : path}: ${issue?.message ?? 'cannot be used'}`);
 }
 
+function hasCredentials(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return username !== '' || password !== '';
+}
+
 function isCredentialSource(value: unknown): boolean {
   const { token, tokens } = (value ?? {}) as { token?: unknown; tokens?: unknown };
   return typeof token === 'function' || typeof tokens === 'function';
+}
+
+function isCloneable(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isMountPoint(path: string): boolean {

@@ -2,6 +2,8 @@
 export const LISTING_LIMITS = {
   pages: 2_000,
   entries: 100_000,
+  /** Path segments of all entries together: each may be a directory, of which a short path can have thousands. */
+  segments: 500_000,
 } as const;
 
 /** Bounds on one directory listing of a server. */
@@ -18,6 +20,7 @@ export const DEADLINES = {
   connect: 30_000,
   request: 30_000,
   list: 120_000,
+  shared: 1_000,
 } as const;
 
 /** How long, in milliseconds, a failed connection is not tried again by an access (an explicit refresh does). */
@@ -53,10 +56,21 @@ export const CHANGES = { silence: 250, most: 2_000, apart: 1_000 } as const;
 /** Milliseconds before a subscription that ended is opened again; the wait doubles while it keeps failing. */
 export const LISTEN_AGAIN = { first: 1_000, most: 60_000 } as const;
 
+/**
+ * What a shared store may cost: `first` to `most` milliseconds for which one that failed is left alone, `pendingBytes` held at
+ * once for what is still to be put there, and every `poll` milliseconds a look for what another agent is fetching.
+ */
+export const SHARED_STORE = { first: 1_000, most: 60_000, pendingBytes: 64 * 1024 * 1024, poll: 25 } as const;
+
+/** Milliseconds before an event stream that ended is opened again, whatever the server asks for. */
+export const STREAM_AGAIN = { least: 1_000, most: 60_000 } as const;
+
 /** Bounds on walking everything that a server lists of its resources. */
 export const RESOURCE_LIMITS = {
   pages: 200,
   resources: 20_000,
+  /** Path segments of all of them together. */
+  segments: 200_000,
 } as const;
 
 /** The resource templates that are taken from one server at most. */
@@ -64,3 +78,6 @@ export const TEMPLATES = 500;
 
 /** Requests that a dialect has under way at once while it puts one listing together. */
 export const LISTING_REQUESTS = 8;
+
+/** Levels of an entry that are taken from a server; one that has more is refused by its check, which allows for less. */
+export const ENTRY_DEPTH = 64;

@@ -6,6 +6,7 @@ import { register as cache } from './commands/cache.ts';
 import { register as cat } from './commands/cat.ts';
 import { register as demo } from './commands/demo.ts';
 import { register as doctor } from './commands/doctor.ts';
+import { register as exportSkills } from './commands/export.ts';
 import { register as ls } from './commands/ls.ts';
 import { register as mount } from './commands/mount.ts';
 import { register as mounts } from './commands/mounts.ts';
@@ -35,7 +36,23 @@ in .mcp.json, .vscode/mcp.json and .cursor/mcp.json of the working directory.`,
 Data goes to standard output, everything else to standard error.
 Exit codes: 0 all went well, 1 something failed, 2 the call or the configuration cannot be used.`,
   );
-for (const register of [ls, tree, cat, stat, skills, verify, doctor, run, serve, mount, unmount, mounts, cache, demo])
+for (const register of [
+  ls,
+  tree,
+  cat,
+  stat,
+  skills,
+  verify,
+  doctor,
+  run,
+  serve,
+  mount,
+  unmount,
+  mounts,
+  exportSkills,
+  cache,
+  demo,
+])
   register(program);
 
 // A reader that has seen enough, like head, ends the program quietly.

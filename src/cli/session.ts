@@ -3,9 +3,11 @@ import { type Command, Option } from 'commander';
 import { KNOWN_FILES } from '../config/files.ts';
 import { diskStore } from '../content/disk/disk-store.ts';
 import { CacheDirectoryError } from '../content/disk/private-directory.ts';
+import { moduleAddress } from '../content/shared/open.ts';
+import type { SharedConfig } from '../content/shared-store.ts';
+import type { ServingOptions } from '../fuse/setup.ts';
 import { type Mount, mount } from '../mount.ts';
-import type { CacheOptions, MountOptions } from '../options.ts';
-import type { ServerConfig } from '../protocol/connect.ts';
+import type { CacheOptions } from '../options.ts';
 import { type ServerOptions, serversOf } from './config/servers.ts';
 import { UsageError } from './failures.ts';
 import { note, printable } from './output.ts';
@@ -22,6 +24,7 @@ export interface SessionOptions extends ServerOptions {
   /** Whether content is kept on this disk; absent for a command {@link withLiveServers}. */
   readonly cache?: boolean;
   readonly cacheDir?: string;
+  readonly shared?: SharedConfig;
 }
 
 export interface Session {
@@ -34,10 +37,13 @@ export interface Session {
 
 /** Adds the options to a command that shows what servers have, by what is kept on this disk where that will do. */
 export function withServers(command: Command): Command {
-  return withCacheDirectory(withLiveServers(command)).option(
-    '--no-cache',
-    'keep nothing on this disk, and use nothing kept there',
-  );
+  return withCacheDirectory(withLiveServers(command))
+    .option('--no-cache', 'keep nothing on this disk, and use nothing kept there')
+    .option(
+      '--shared <store>',
+      'share verified files with others: redis://…, or a module file that makes a store',
+      sharedStore,
+    );
 }
 
 export function withCacheDirectory(command: Command): Command {
@@ -80,6 +86,13 @@ function cacheOf({ cache, cacheDir }: SessionOptions): false | CacheOptions {
   }
 }
 
+/** What is wrong is said without the value, which may hold a password. */
+function sharedStore(value: string): SharedConfig {
+  if (/^rediss?:\/\//.test(value)) return { redis: value };
+  if (/^(\.{0,2}[/\\]|file:)/.test(value)) return { module: moduleAddress(value) };
+  throw new UsageError('--shared: expected redis://…, rediss://… or the path of a module, such as ./store.mjs');
+}
+
 function milliseconds(value: string): number {
   const ms = Number(value);
   if (!Number.isInteger(ms) || ms < 1) throw new UsageError(`--timeout ${value}: expected milliseconds`);
@@ -89,8 +102,8 @@ function milliseconds(value: string): number {
 const NO_SERVERS = `no servers: give --server label='command args' or --server label=https://…, --config file, or have one of ${KNOWN_FILES.join(', ')} here`;
 
 /** What the options say of a mount, but for its servers. */
-export function settingsFrom(options: SessionOptions): Omit<MountOptions, 'servers'> {
-  const { timeout, mountPoint, dynamic, probe, resources, allowOverLimits } = options;
+export function settingsFrom(options: SessionOptions): Omit<ServingOptions, 'servers'> {
+  const { timeout, mountPoint, dynamic, probe, resources, allowOverLimits, shared } = options;
   return {
     ...(mountPoint !== undefined && { mountPoint }),
     ...(timeout !== undefined && { deadlines: { connect: timeout, request: timeout, list: timeout } }),
@@ -98,6 +111,7 @@ export function settingsFrom(options: SessionOptions): Omit<MountOptions, 'serve
     ...(probe !== undefined && { probe }),
     ...(resources !== undefined && { resources }),
     ...(allowOverLimits === true && { limits: { over: 'allow' } }),
+    ...(shared !== undefined && { shared }),
   };
 }
 
@@ -107,7 +121,7 @@ export function settingsFrom(options: SessionOptions): Omit<MountOptions, 'serve
  * @throws UsageError when an option cannot be used, or there is no server
  */
 export function mountOptionsOf(options: SessionOptions): {
-  readonly mountOptions: MountOptions & { readonly servers: Readonly<Record<string, ServerConfig>> };
+  readonly mountOptions: ServingOptions;
   readonly problems: readonly string[];
 } {
   const { servers, remarks } = serversOf(options, process.cwd(), process.env);

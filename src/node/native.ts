@@ -6,34 +6,23 @@ import fs from 'node:fs';
  */
 export const native: typeof fs = Object.defineProperties({}, Object.getOwnPropertyDescriptors(fs)) as typeof fs;
 
+const { closeSync, openSync, readFileSync } = native;
+
 export const nativePromises: typeof fs.promises = { ...fs.promises };
 // The object itself stays the same one when its functions are replaced.
 Object.defineProperty(native, 'promises', { value: nativePromises, enumerable: true });
 
-let unrouted = 0;
-
-/**
- * Runs a function of Node's that works with functions it takes from `node:fs` when it is called. While it does, those that
- * replace them pass everything on to Node.
- */
-export function passingOn<T>(run: () => T): T {
-  unrouted += 1;
-  try {
-    return run();
-  } finally {
-    unrouted -= 1;
-  }
-}
-
-/** Whether something runs by {@link passingOn}. */
-export function isPassingOn(): boolean {
-  return unrouted > 0;
-}
-
 // Node's function opens files with what `openSync` is by then, which may be this very caller.
-const { readFileSync } = native;
 Object.defineProperty(native, 'readFileSync', {
-  value: ((...args) => passingOn(() => readFileSync(...args))) as typeof readFileSync,
+  value(path: number | fs.PathLike, options?: unknown): unknown {
+    if (typeof path === 'number' || options !== undefined) return readFileSync(path, options as null);
+    const fd = openSync(path, 'r');
+    try {
+      return readFileSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  },
   enumerable: true,
 });
 

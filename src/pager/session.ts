@@ -1,5 +1,9 @@
+import { upToDepth } from '../base/depth.ts';
 import { Fault, isFault } from '../base/fault.ts';
-import { bytesOf, VerificationError, verifyBytes } from '../content/verify.ts';
+import { ENTRY_DEPTH } from '../base/limits.ts';
+import { shortened } from '../base/quote.ts';
+import type { SharedContent } from '../content/shared/shared-content.ts';
+import { bytesOf, type Expected, VerificationError, verifyBytes } from '../content/verify.ts';
 import type { CallOptions } from '../protocol/client.ts';
 import type { DialectChoice } from '../protocol/dialect-choice.ts';
 import { walkResources } from '../protocol/resources.ts';
@@ -10,7 +14,7 @@ import { ChangeNotices } from './change-notices.ts';
 import { Connector, type ConnectorOptions, type Open } from './connector.ts';
 import { within } from './deadline.ts';
 import type { Place } from './places.ts';
-import type { PageReply, PageRequest, PagerEvent } from './port.ts';
+import type { PageReply, PageRequest } from './port.ts';
 
 /** Deadlines in milliseconds. */
 export interface Deadlines {
@@ -23,7 +27,9 @@ export interface SessionOptions extends Omit<ConnectorOptions, 'changed' | 'lost
   readonly deadlines: Deadlines;
   /** Bounds the requests under way; waiting for a place does not count against a deadline. */
   readonly place: Place;
-  readonly tell: (event: PagerEvent['what']) => void;
+  readonly tell: (what: 'changed' | 'lost') => void;
+  /** Where files are looked for before the server is asked, and put when it was. */
+  readonly shared?: SharedContent | undefined;
 }
 
 /**
@@ -43,6 +49,14 @@ export class Session {
   }
 
   async answer(request: PageRequest, signal: AbortSignal): Promise<PageReply[PageRequest['kind']]> {
+    if (request.kind === 'blob') return this.#file(request.uri, request.expected, signal);
+    return this.#answer(request, signal);
+  }
+
+  async #answer(
+    request: Exclude<PageRequest, { kind: 'blob' }>,
+    signal: AbortSignal,
+  ): Promise<PageReply[PageRequest['kind']]> {
     // Whoever connects and lists decides for themselves when to try again.
     if (request.kind !== 'connect' && request.kind !== 'list') this.#backoff.check();
     const open = await this.#opened();
@@ -54,7 +68,10 @@ export class Session {
         return { ...open.negotiated, ...choice.spoken };
       case 'list':
         return this.#notices.during(() =>
-          this.#ask(deadlines.list, listingWith(choice), signal, (choice, options) => choice.list(options)),
+          this.#ask(deadlines.list, listingWith(choice), signal, async (choice, options) => {
+            const listing = await choice.list(options);
+            return { ...listing, entries: listing.entries.map((entry) => upToDepth(entry, ENTRY_DEPTH)) };
+          }),
         );
       case 'resources':
         return this.#ask(deadlines.list, 'resources/list', signal, ({ client }, options) =>
@@ -70,7 +87,7 @@ export class Session {
         );
       case 'get':
         return this.#ask(deadlines.request, `skills/get ${request.uri}`, signal, async ({ current }, options) =>
-          current?.get(request.uri, options),
+          upToDepth(await current?.get(request.uri, options), ENTRY_DEPTH),
         );
       case 'directory':
         return this.#ask(
@@ -80,17 +97,27 @@ export class Session {
           async ({ current }, options) =>
             (current?.readDirectory ?? current?.findChildren)?.call(current, request.uri, options),
         );
-      case 'blob': {
-        const { uri, expected } = request;
-        const result = await this.#ask(
-          deadlines.request,
-          `resources/read ${uri}`,
-          signal,
-          async ({ current }, options) => current?.read(uri, options),
-        );
-        return result === undefined ? undefined : this.#verified(result, uri, expected);
-      }
     }
+  }
+
+  /** A file as the shared store has it, else as the server has it. */
+  async #file(uri: string, expected: Expected | undefined, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const { label, shared, deadlines } = this.#options;
+    const file = expected && shared?.file(label, uri, expected);
+    const found = await file?.find();
+    signal.throwIfAborted();
+    if (found !== undefined) return found;
+    this.#backoff.check();
+    const answer = await this.#ask(
+      deadlines.request,
+      `resources/read ${uri}`,
+      signal,
+      async ({ current }, options) => (await file?.findOrClaim()) ?? current?.read(uri, options),
+    );
+    if (answer === undefined || answer instanceof Uint8Array) return answer;
+    const bytes = this.#verified(answer, uri, expected);
+    file?.keep(bytes);
+    return bytes;
   }
 
   async close(): Promise<void> {
@@ -115,10 +142,11 @@ export class Session {
     exchange: (choice: DialectChoice, options: CallOptions) => Promise<T>,
   ): Promise<T> {
     const { label, place } = this.#options;
+    const bounds = { label, asked: shortened(asked), ms, signal };
     return place(async () => {
       const since = performance.now();
       try {
-        const answer = await within({ label, asked, ms, signal }, (options, left) =>
+        const answer = await within(bounds, (options, left) =>
           this.#persist(options, left, (choice) => exchange(choice, options)),
         );
         this.#backoff.worked();

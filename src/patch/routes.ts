@@ -1,7 +1,6 @@
 import { posix, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { NodeFs, WriteTarget } from '../node/index.ts';
-import { isPassingOn } from '../node/native.ts';
 import { isUrl } from '../node/paths.ts';
 
 /** A mount or a view that a process sees at its mount point. */
@@ -46,7 +45,6 @@ export class Routes {
 
   /** Whether a path can be told at a glance to have nothing to do with any mount, as most can. */
   isNobodys(path: unknown): boolean {
-    if (isPassingOn()) return true;
     if (typeof path !== 'string' || path.charCodeAt(0) !== 47 || path.length <= this.#longest) return false;
     for (const { start, last, code } of this.#routes) {
       if (path.charCodeAt(last) === code && path.startsWith(start)) return false;
@@ -56,13 +54,13 @@ export class Routes {
 
   /** The mount or view that a path argument is in. What is no path, and most paths, are nobody's. */
   of(path: unknown): Patched | undefined {
-    const absolute = isPassingOn() ? undefined : this.absolute(path);
+    const absolute = this.absolute(path);
     return absolute === undefined ? undefined : this.#at(absolute);
   }
 
   /** The mounts and views below a directory. */
   below(path: unknown): readonly Patched[] {
-    const absolute = isPassingOn() ? undefined : this.absolute(path);
+    const absolute = this.absolute(path);
     if (absolute === undefined || absolute.length > this.#longest) return [];
     return this.#above.get(absolute) ?? [];
   }

@@ -7,7 +7,9 @@ import {
   type WorkerOptions,
 } from 'node:worker_threads';
 import { Fault } from '../../base/fault.ts';
+import { onAbort } from '../../base/on-abort.ts';
 import { settled } from '../../base/op.ts';
+import { atExit } from '../at-exit.ts';
 import { endProcess } from '../host-processes.ts';
 import { keyOf, type PageReply, type PageRequest, type Pager, type PagerEvent } from '../port.ts';
 import { singleFlight } from '../single-flight.ts';
@@ -78,9 +80,11 @@ class Thread {
   readonly #blocking: MessagePort;
   readonly #awaiting: MessagePort;
   readonly #deadlines: WorkerSetup['pager']['deadlines'];
+  /** Milliseconds that a request may wait for the shared store, beside. */
+  readonly #sharedDeadline: number;
   readonly #atOnce: number;
   readonly #pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>();
-  readonly #endServers = () => endProcesses(this.#signals);
+  readonly #forgetExit = atExit(() => endProcesses(this.#signals));
   #lastId = 0;
   #death: Fault | undefined;
 
@@ -93,6 +97,7 @@ class Thread {
     this.#blocking = blocking.port1;
     this.#awaiting = awaiting.port1;
     this.#deadlines = setup.deadlines;
+    this.#sharedDeadline = setup.shared?.deadline ?? 0;
     this.#atOnce = setup.concurrency.total;
     const code = workerFile(file);
     // Servers see the environment as it is when they start; hooks of the host are not the worker's.
@@ -109,7 +114,6 @@ class Thread {
       if ('event' in message) tell(message.event);
       else this.#settle(message);
     });
-    process.on('exit', this.#endServers);
     this.#idle();
   }
 
@@ -126,13 +130,13 @@ class Thread {
       this.#pending.get(id)?.reject(signal?.reason);
     };
     const answer = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));
-    signal?.addEventListener('abort', cancel, { once: true });
+    const leave = signal && onAbort(signal, cancel);
     this.#awaiting.postMessage({ ...question, id } satisfies ToWorker);
     this.#busy();
     try {
       return await answer;
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      leave?.();
       this.#pending.delete(id);
       if (this.#pending.size === 0) this.#idle();
     }
@@ -180,7 +184,7 @@ class Thread {
   #patienceFor(requests: readonly PageRequest[]): number {
     const { connect, list, request } = this.#deadlines;
     const longest = requests.some(({ kind }) => kind === 'list') ? list : request;
-    return (connect + longest) * Math.ceil(requests.length / this.#atOnce) + GRACE;
+    return (connect + longest) * Math.ceil(requests.length / this.#atOnce) + this.#sharedDeadline + GRACE;
   }
 
   #giveUp(
@@ -199,7 +203,7 @@ class Thread {
 
   async close(): Promise<void> {
     if (!this.gone) await this.ask({ kind: 'close' }).catch(() => undefined);
-    process.off('exit', this.#endServers);
+    this.#forgetExit();
     await this.#worker.terminate();
   }
 
@@ -219,7 +223,7 @@ class Thread {
       const detail = `the worker that talks to the servers ended${why}; the next call starts another`;
       this.#death = new Fault('EIO', { detail, cause });
       endProcesses(this.#signals);
-      process.off('exit', this.#endServers);
+      this.#forgetExit();
       void this.#worker.terminate();
     }
     for (const { reject } of this.#pending.values()) reject(this.#death);
