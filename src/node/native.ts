@@ -1,14 +1,19 @@
 import fs from 'node:fs';
 
+/** Under which a function that replaces one of Node's has that one, for every copy of this package in a process. */
+export const ORIGINAL = Symbol.for('skillfs.original');
+
 /**
  * `node:fs` as it was when this module was loaded. The facade falls back on Node's own functions for descriptors and for
  * checking arguments; were `node:fs` patched to call the facade, going through the patch would not end.
  */
 export const native: typeof fs = Object.defineProperties({}, Object.getOwnPropertyDescriptors(fs)) as typeof fs;
+takeOriginals(native);
 
 const { closeSync, openSync, readFileSync } = native;
 
 export const nativePromises: typeof fs.promises = { ...fs.promises };
+takeOriginals(nativePromises);
 // The object itself stays the same one when its functions are replaced.
 Object.defineProperty(native, 'promises', { value: nativePromises, enumerable: true });
 
@@ -25,6 +30,15 @@ Object.defineProperty(native, 'readFileSync', {
   },
   enumerable: true,
 });
+
+/** What another copy of this package shows in the process is not on the disk, and nothing local. */
+function takeOriginals(functions: object): void {
+  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(functions))) {
+    let value: unknown = descriptor.value;
+    while (typeof value === 'function' && ORIGINAL in value) value = value[ORIGINAL];
+    if (value !== descriptor.value) Object.defineProperty(functions, name, { ...descriptor, value });
+  }
+}
 
 /** Whether a file system is Node's own, as it is, was, or is passed on by others. */
 export function isNodes(source: { readonly openSync?: unknown }): boolean {

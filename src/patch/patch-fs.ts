@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { Mount } from '../mount.ts';
 import { internalsOf, viewInternalsOf } from '../mounted.ts';
 import type { NodeFs } from '../node/index.ts';
-import { checkedByNode, isNodes, NOWHERE, native, nativePromises } from '../node/native.ts';
+import { checkedByNode, isNodes, NOWHERE, native, nativePromises, ORIGINAL } from '../node/native.ts';
 import { OptionsError } from '../options.ts';
 import type { Layer, LocalLayer } from '../vfs/union-fs.ts';
 import type { View } from '../views/view.ts';
@@ -111,6 +111,7 @@ function replaceAll(target: Functions, own: Functions, promised: boolean): (() =
       Object.defineProperty(replaced, 'name', { value: original.name, configurable: true });
       Object.defineProperty(replaced, 'length', { value: original.length, configurable: true });
     }
+    Object.defineProperty(replaced, ORIGINAL, { value: original });
     target[name] = replaced;
     undo.push(() => {
       // What somebody else put there since stays.

@@ -18,7 +18,13 @@ function say(message: string): void {
   process.stderr.write(`skillfs: ${message.replace(/[\p{Cc}\p{Cf}]/gu, '\ufffd')}\n`);
 }
 
-try {
+/** Loaded by `--import` and by `--require`, it is there twice. */
+const REGISTERED = Symbol.for('skillfs.registered');
+const shared = globalThis as { [REGISTERED]?: true };
+
+function register(): void {
+  if (shared[REGISTERED] === true) return;
+  shared[REGISTERED] = true;
   const settings = settingsOf(process.cwd(), process.env);
   if (settings === undefined) {
     say('no servers: set SKILLFS_CONFIG, or have a skillfs.json or .mcp.json in the working directory');
@@ -42,6 +48,10 @@ try {
       (program, path) => say(`${program} was started with ${path}, which is there in this process alone: ${WAYS_OUT}`),
     );
   }
+}
+
+try {
+  register();
 } catch (error) {
   say(`skills of servers are not shown: ${error instanceof Error ? error.message : String(error)}`);
 }

@@ -265,3 +265,20 @@ test('a server’s skill of a local one’s name is left out of overlays, and sa
     'the name "refunds" belongs to a local skill; skill://acme/billing/refunds/SKILL.md of server "acme" is left out',
   );
 });
+
+test('loaded twice, it shows everything once; to another copy of the package, nothing of that is local', () => {
+  const cwd = project({
+    '.mcp.json': JSON.stringify({ mcpServers: { acme: live } }),
+    'twice.cjs': `console.log(require('fs').readdirSync('.agents/skills').join())`,
+    'copy.cjs': `const { mount, flat, union } = require(${JSON.stringify(fileURLToPath(dist('index.cjs')))});
+      require('fs').readdirSync('.agents/skills');
+      const mounted = mount({ servers: { other: ${JSON.stringify(live)} } });
+      const view = union([{ path: '.agents/skills' }, flat(mounted)]);
+      console.log(view.fs.readdirSync('/skills').join(), view.originOf('/skills/refunds').label);
+      mounted.close();`,
+  });
+  const all = [...names, 'greet'].sort().join();
+  const flags = ['--require', fileURLToPath(dist('register.cjs')), '--import', dist('register.js').href];
+  expect(run(cwd, [...flags, 'twice.cjs'])).toMatchObject({ stdout: `${all}\n`, stderr: '' });
+  expect(run(cwd, [...flags.slice(2), 'copy.cjs'])).toMatchObject({ stdout: `${all} other\n` });
+});
