@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CONCURRENCY, DEADLINES, MEMORY_BYTES, MISS_TTL, RETRY_AFTER } from './base/limits.ts';
 import type { SkillLimits } from './catalog/types.ts';
+import { type PolicyOptions, policySchema, type ResolvedPolicy } from './policy/options.ts';
 import { isMcpClient, type McpClient } from './protocol/client.ts';
 import type { ServerConfig } from './protocol/connect.ts';
 
@@ -53,6 +54,11 @@ export interface MountOptions {
    * `/mcp/<server>/@resources/<scheme>/…`. Default `false`.
    */
   readonly resources?: boolean;
+  /**
+   * Which skills are shown, which need an approval, and in which nothing is masked. By default all are shown, none needs one, and
+   * whatever in a SKILL.md grants or runs something is masked (SEC-3, SEC-6, SEC-7).
+   */
+  readonly policy?: PolicyOptions;
   /** Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing. */
   readonly deadlines?: { readonly connect?: number; readonly request?: number; readonly list?: number };
   /** Requests under way at once: 8 per server, 32 in all. */
@@ -94,6 +100,7 @@ export interface ResolvedOptions {
   readonly probe: boolean;
   readonly instructions: boolean;
   readonly resources: boolean;
+  readonly policy: ResolvedPolicy;
   readonly deadlines: { readonly connect: number; readonly request: number; readonly list: number };
   readonly concurrency: { readonly perServer: number; readonly total: number };
   readonly memoryBytes: number;
@@ -149,6 +156,7 @@ const schema = z.strictObject({
   probe: z.boolean().default(false),
   instructions: z.boolean().default(true),
   resources: z.boolean().default(false),
+  policy: policySchema.prefault({}),
   deadlines: z
     .strictObject({
       connect: milliseconds.default(DEADLINES.connect),

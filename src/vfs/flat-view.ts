@@ -114,8 +114,20 @@ export class FlatView implements ReadFs {
     if (!this.#isSurveyed()) yield* this.#survey();
     const located = this.locate(path);
     const server = located && this.#servers.get(located.label);
-    if (server === undefined) throw new Fault('ENOENT');
+    if (server === undefined) throw this.#denialOf(path) ?? new Fault('ENOENT');
     return { server, below: (located as { below: string }).below };
+  }
+
+  /** Why nothing has the name in a path: the skill that would is denied. */
+  #denialOf(path: string): Fault | undefined {
+    const [name] = path.split('/', 1);
+    for (const server of this.#servers.values()) {
+      for (const { entry } of server.state.tree?.skills ?? []) {
+        const denial = entry.frontmatter.name === name ? server.denialAt(entry.root) : undefined;
+        if (denial !== undefined) return denial;
+      }
+    }
+    return undefined;
   }
 
   /** Looks into all servers at once. One that cannot be reached has nothing to show, where its source is harmless. */
@@ -125,8 +137,11 @@ export class FlatView implements ReadFs {
   }
 
   #assign(): Named {
-    const candidates = [...this.#servers].flatMap(([label, { state }]) =>
-      [...(state.tree?.skills ?? [])].sort(byPath).map((skill): Candidate => ({ label, skill })),
+    const candidates = [...this.#servers].flatMap(([label, server]) =>
+      (server.state.tree?.skills ?? [])
+        .filter(({ entry }) => server.denialAt(entry.root) === undefined)
+        .sort(byPath)
+        .map((skill): Candidate => ({ label, skill })),
     );
     const named = this.#names.assign(candidates);
     this.#options.named(named);

@@ -1,4 +1,4 @@
-import { type Mount, type Origin, type SkillInfo, skillInfoOf } from '../mount.ts';
+import type { Mount, Origin, SkillInfo } from '../mount.ts';
 import { keepViewInternals, mountInternalsOf, type OnServerError } from '../mounted.ts';
 import { createNodeFs } from '../node/index.ts';
 import { OptionsError } from '../options.ts';
@@ -80,7 +80,7 @@ export function flat(mount: Mount, options: FlatViewOptions = {}): View {
   };
   const skillsAt = (root: string) =>
     [...view.named.directories].map(
-      ([name, { label, skill }]): SkillInfo => skillInfoOf(label, skill, pathBelow(root, name)),
+      ([name, { label, skill }]): SkillInfo => mounted.skillInfo(label, skill, pathBelow(root, name)),
     );
   const collisionsAt = (root: string) => view.named.collisions.map((collision) => collisionAt(collision, root));
   const on = (listener: Parameters<View['on']>[1]) => {

@@ -26,7 +26,7 @@ test('every skill of every server is a directory of its own name, nested ones to
     ['partial', '/skills/partial'],
     ['howto', '/skills/howto'],
   ]);
-  expect(view.originOf('/skills/refunds/scripts/run.py')).toEqual({
+  expect(view.originOf('/skills/refunds/scripts/run.py')).toMatchObject({
     label: 'acme',
     uri: 'skill://acme/billing/refunds/scripts/run.py',
     skill: 'skill://acme/billing/refunds/SKILL.md',
