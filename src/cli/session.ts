@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { KNOWN_FILES } from '../config/files.ts';
+import { policyIn } from '../config/policy.ts';
 import { diskStore } from '../content/disk/disk-store.ts';
 import { CacheDirectoryError } from '../content/disk/private-directory.ts';
 import { type Mount, mount } from '../mount.ts';
@@ -9,6 +10,7 @@ import type { ServerConfig } from '../protocol/connect.ts';
 import { type ServerOptions, serversOf } from './config/servers.ts';
 import { UsageError } from './failures.ts';
 import { note, printable } from './output.ts';
+import { skillArgument } from './skill-argument.ts';
 
 /** The options of every command that looks into servers. */
 export interface SessionOptions extends ServerOptions {
@@ -22,10 +24,15 @@ export interface SessionOptions extends ServerOptions {
   /** Whether content is kept on this disk; absent for a command {@link withLiveServers}. */
   readonly cache?: boolean;
   readonly cacheDir?: string;
+  readonly grant?: readonly string[];
+  readonly requireApproval?: boolean;
+  readonly approvals?: string;
 }
 
 export interface Session {
   readonly mount: Mount;
+  /** What it was made with. */
+  readonly options: MountOptions;
   /** Servers that could not be configured; each was told of on standard error. */
   readonly problems: readonly string[];
   /** An argument as a path of the mount: absolute, or below the mount point. */
@@ -34,10 +41,26 @@ export interface Session {
 
 /** Adds the options to a command that shows what servers have, by what is kept on this disk where that will do. */
 export function withServers(command: Command): Command {
+  return withReview(command)
+    .option('--grant <skill>', 'let what a skill grants or runs take effect (repeatable)', collect)
+    .option('--require-approval', 'read skills only that were approved (skillfs approve)');
+}
+
+/** Adds the options to a command with which a user looks at skills, or decides about them. */
+export function withReview(command: Command): Command {
   return withCacheDirectory(withLiveServers(command)).option(
     '--no-cache',
     'keep nothing on this disk, and use nothing kept there',
   );
+}
+
+/** Adds where a user's decisions are to a command that makes or reads them. */
+export function withApprovals(command: Command): Command {
+  return command.option('--approvals <file>', 'where approvals are kept, instead of the user’s own file');
+}
+
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
 }
 
 export function withCacheDirectory(command: Command): Command {
@@ -46,8 +69,7 @@ export function withCacheDirectory(command: Command): Command {
 
 /** Adds the options to a command that examines servers: what they said earlier is of no use to it. */
 export function withLiveServers(command: Command): Command {
-  const collect = (value: string, before: readonly string[] | undefined) => [...(before ?? []), value];
-  return command
+  return withApprovals(command)
     .option('--server <label=target>', "a server: label='command args' or label=https://… (repeatable)", collect)
     .option('--header <label:Name=value>', 'an HTTP header for a server given with --server (repeatable)', collect)
     .option('--config <file>', 'a JSON file with "mcpServers" or "servers"')
@@ -86,6 +108,38 @@ function milliseconds(value: string): number {
   return ms;
 }
 
+/**
+ * The policy of the configuration, and what the options say besides. What users decided with this program counts wherever it
+ * is used.
+ *
+ * @throws UsageError when it cannot be used
+ */
+export function policyFrom(options: SessionOptions): NonNullable<MountOptions['policy']> {
+  const { config, grant = [], requireApproval, approvals, mountPoint } = options;
+  const configured = configuredPolicy(options.server !== undefined && config === undefined ? null : config);
+  const grants: Record<string, readonly string[]> = { ...configured?.grants };
+  for (const argument of grant) {
+    const { label, uri } = skillArgument(argument, mountPoint);
+    grants[label] = [...(grants[label] ?? []), uri];
+  }
+  return {
+    approvals: true,
+    ...configured,
+    ...(approvals !== undefined && { approvals: resolve(approvals) }),
+    ...(requireApproval === true && { approval: 'required' as const }),
+    grants,
+  };
+}
+
+/** @param config `null` when servers are given without any */
+function configuredPolicy(config: string | undefined | null): MountOptions['policy'] {
+  try {
+    return config === null ? undefined : policyIn(config, process.cwd());
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
 const NO_SERVERS = `no servers: give --server label='command args' or --server label=https://…, --config file, or have one of ${KNOWN_FILES.join(', ')} here`;
 
 /** What the options say of a mount, but for its servers. */
@@ -117,15 +171,28 @@ export function mountOptionsOf(options: SessionOptions): {
   const problems = remarks.flatMap(({ kind, message }) => (kind === 'unusable' ? [message] : []));
   const stderr = verbose ? 'inherit' : 'ignore';
   const quiet = [...servers].map(([label, config]) => [label, 'command' in config ? { ...config, stderr } : config]);
-  const mountOptions = { servers: Object.fromEntries(quiet), cache: cacheOf(options), ...settingsFrom(options) };
+  const mountOptions = {
+    servers: Object.fromEntries(quiet),
+    cache: cacheOf(options),
+    policy: policyFrom(options),
+    ...settingsFrom(options),
+  };
   return { mountOptions, problems };
 }
 
-/** Mounts what the options say, runs, and closes, whatever happens. */
-export async function session<T>(options: SessionOptions, run: (session: Session) => Promise<T>): Promise<T> {
+/**
+ * Mounts what the options say, runs, and closes, whatever happens.
+ *
+ * @param policy instead of the one that the options say
+ */
+export async function session<T>(
+  options: SessionOptions,
+  run: (session: Session) => Promise<T>,
+  policy?: MountOptions['policy'],
+): Promise<T> {
   const { mountOptions, problems } = mountOptionsOf(options);
   const { verbose = false, mountPoint = '/mcp' } = options;
-  const mounted = mount(mountOptions);
+  const mounted = mount(policy === undefined ? mountOptions : { ...mountOptions, policy });
   mounted.on('diagnostic', ({ severity, code, label, message }) => {
     if (verbose || (severity !== 'info' && code !== 'cache'))
       note(`${severity}: ${label === undefined ? '' : `${printable(label)}: `}${printable(message)}`);
@@ -136,7 +203,7 @@ export async function session<T>(options: SessionOptions, run: (session: Session
     return trimmed === '' || trimmed === '.' ? mountPoint : `${mountPoint === '/' ? '' : mountPoint}/${trimmed}`;
   };
   try {
-    return await run({ mount: mounted, problems, pathOf });
+    return await run({ mount: mounted, options: mountOptions, problems, pathOf });
   } finally {
     await mounted.close();
   }

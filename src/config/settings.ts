@@ -49,6 +49,7 @@ export const MOUNT_KEYS = [
   'instructions',
   'probe',
   'resources',
+  'policy',
 ] as const;
 
 const overlaysSchema = z.record(z.string().min(1), z.enum(['flat', 'tree']));
@@ -110,6 +111,8 @@ function settings(
       mount[key] = file[key];
     } catch (error) {
       if (!(error instanceof OptionsError)) throw error;
+      // Without what the user forbade or wants to approve, nothing is shown.
+      if (key === 'policy') throw new Error(`${source}: ${error.message}`);
       unusable(error.message);
     }
   }

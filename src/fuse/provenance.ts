@@ -6,7 +6,10 @@ import type { ReadFs } from '../vfs/read-fs.ts';
 
 /** Where files come from, and what is known of their content. */
 export interface Provenance {
-  /** The digest that a file's manifest lists for it; `undefined` when its content cannot be verified (VER-5). */
+  /**
+   * What identifies the content that a read of a file gives; `undefined` when it cannot be verified (VER-5), or may not be read
+   * now (SEC-6).
+   */
   digestOf(path: string): string | undefined;
   /** Extended attributes by name; a value is had when it is asked for. */
   xattrsOf(path: string): ReadonlyMap<string, () => Op<string>>;
@@ -14,17 +17,22 @@ export interface Provenance {
 
 /**
  * What a mount knows of its paths, as extended attributes (SEC-2): `user.skillfs.origin` (the server's label), `.uri`, and of
- * files `.verified` (`true`, or `false` for dynamic content), `.digest` (the manifest's) and `.served-digest` (of the bytes
- * that a read gives, which are fetched for it).
+ * files `.verified` (`true`, or `false` for dynamic content), `.digest` (the manifest's), `.served-digest` (of the bytes
+ * that a read gives, which are fetched for it) and, once it was read, `.masked` (the fields that a read does not show); where an
+ * approval is needed, `.approved`.
  */
 export function provenanceOf(mount: Mount, core: ReadFs): Provenance {
+  const locate = (path: string) => (core instanceof MountTable ? core.locate(path) : undefined);
   const fileAt = (path: string) => {
-    const located = core instanceof MountTable ? core.locate(path) : undefined;
+    const located = locate(path);
     const node = located?.server.peek(located.below);
     return node?.kind === 'file' ? node : undefined;
   };
   return {
-    digestOf: (path) => fileAt(path)?.listed?.digest,
+    digestOf(path) {
+      const located = locate(path);
+      return located?.server.versionAt(located.below);
+    },
     xattrsOf(path) {
       const origin = mount.originOf(path);
       if (origin === undefined) return new Map();
@@ -33,6 +41,8 @@ export function provenanceOf(mount: Mount, core: ReadFs): Provenance {
       const file = fileAt(path);
       if (file !== undefined) values.push(['verified', String(file.listed !== undefined)]);
       if (file?.listed !== undefined) values.push(['digest', file.listed.digest]);
+      if (origin.approved !== undefined) values.push(['approved', String(origin.approved)]);
+      if (origin.masked !== undefined && origin.masked.length > 0) values.push(['masked', origin.masked.join(',')]);
       const attributes = new Map(values.map(([name, value]) => [`${PREFIX}${name}`, () => known(value)]));
       if (file !== undefined) attributes.set(`${PREFIX}served-digest`, () => servedDigest(core, path));
       return attributes;

@@ -22,7 +22,8 @@ export function setUp({ mount: options, overlays, collisions }: Settings, verbos
   const servers = Object.fromEntries(
     Object.entries(options.servers).map(([label, server]) => [label, verbose ? server : quiet(server)]),
   );
-  const mounted = mount({ ...options, servers });
+  // What the user decided counts for every program.
+  const mounted = mount({ ...options, servers, policy: { approvals: true, ...options.policy } });
   return {
     mount: mounted,
     overlays: [...overlays].flatMap(([directory, view]) =>

@@ -43,25 +43,25 @@ export interface PolicyOptions {
 }
 
 const rule = z.enum(['allow', 'deny', 'ask']);
-const skillMdUri = z.string().refine((uri) => !isUriProblem(skillRootOf(uri)), {
-  error: 'expected the URI of a SKILL.md, such as skill://acme/refunds/SKILL.md',
-});
+const isSkillMdUri = (uri: string) => !isUriProblem(skillRootOf(uri));
+const EXPECTED = { error: 'expected URIs of SKILL.md files, such as skill://acme/refunds/SKILL.md' };
 
 /** A record that would lose the name `__proto__` on its way is not taken: a rule must not get lost. */
-function recordOf<K extends z.core.$ZodRecordKey, V extends z.core.SomeType>(key: K, value: V) {
-  const whole = z
-    .unknown()
-    .refine((given) => typeof given !== 'object' || given === null || !Object.hasOwn(given, '__proto__'), {
-      error: 'has the name "__proto__", for which there can be no rule',
-    });
-  return whole.pipe(z.record(key, value));
+function recordOf<V extends z.core.SomeType>(value: V) {
+  const isLossless = (given: unknown) =>
+    typeof given !== 'object' || given === null || !Object.hasOwn(given, '__proto__');
+  const whole = z.unknown().refine(isLossless, { error: 'has the name "__proto__", for which there can be no rule' });
+  return whole.pipe(z.record(z.string(), value));
 }
+
+const ruleByUri = recordOf(rule).refine((rules) => Object.keys(rules).every(isSkillMdUri), EXPECTED);
+const uris = z.array(z.string().refine(isSkillMdUri, EXPECTED));
 
 export const policySchema = z.strictObject({
   approval: z.enum(['none', 'required']).default('none'),
-  servers: recordOf(z.string(), rule).prefault({}),
-  skills: recordOf(z.string(), recordOf(skillMdUri, rule)).prefault({}),
-  grants: recordOf(z.string(), z.array(skillMdUri)).prefault({}),
+  servers: recordOf(rule).prefault({}),
+  skills: recordOf(ruleByUri).prefault({}),
+  grants: recordOf(uris).prefault({}),
   maskedFields: z.array(z.string().min(1)).default([]),
   approvals: z.union([z.boolean(), z.string().min(1)]).optional(),
   approve: z

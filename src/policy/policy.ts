@@ -53,6 +53,11 @@ export class Policy {
     this.#listeners.add(listener);
   }
 
+  /** Fields that are masked beside the usual ones. */
+  get maskedFields(): readonly string[] {
+    return this.#options.maskedFields;
+  }
+
   /** Whether nothing of a server is shown, so that it need not be connected to. */
   deniesServer(label: string): boolean {
     return ruleOf(this.#options.servers, label) === 'deny';

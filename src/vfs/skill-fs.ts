@@ -139,6 +139,14 @@ export class SkillFs implements SkillSource {
     return this.#approved(skill.entry.root, skill) !== false;
   }
 
+  /** What identifies the content that a read of a file gives; `undefined` where nothing does, or it may not be read. */
+  versionAt(path: string): string | undefined {
+    const node = this.peek(path);
+    if (node?.kind !== 'file' || node.listed === undefined) return undefined;
+    if (this.#approved(path, node.skill) === false) return undefined;
+    return this.#guard.masks(node) ? `${node.listed.digest} masked` : node.listed.digest;
+  }
+
   #approved(path: string, skill: SkillNode): boolean | undefined {
     return this.#guard.denialAt(path) === undefined ? this.#guard.isApproved(skill) : false;
   }

@@ -6,7 +6,7 @@ import { settingsOf } from '../../config/settings.ts';
 import { serversOf } from '../config/servers.ts';
 import { EXIT, UsageError } from '../failures.ts';
 import { note, printable } from '../output.ts';
-import { type SessionOptions, settingsFrom, withServers } from '../session.ts';
+import { policyFrom, type SessionOptions, settingsFrom, withServers } from '../session.ts';
 
 interface RunOptions extends SessionOptions {
   readonly overlay?: readonly string[];
@@ -63,9 +63,10 @@ function configOf(options: RunOptions): object {
   if (Object.keys(mount.servers).length === 0)
     throw new UsageError('no servers: give --server or --config, or have a skillfs.json or .mcp.json here');
   const overlays = options.overlay?.map((path) => [resolve(directory, path), options.view] as const) ?? found?.overlays;
-  const { servers: mounted, ...rest } = { ...mount, ...settingsFrom(options) };
+  const { servers: mounted, policy, ...rest } = { ...mount, ...settingsFrom(options) };
   return {
     ...rest,
+    policy: { ...policy, ...policyFrom(options) },
     mcpServers: mounted,
     ...(found !== undefined && { collisions: found.collisions }),
     ...(overlays !== undefined && { overlays: Object.fromEntries(overlays) }),

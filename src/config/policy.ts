@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'jsonc-parser';
+import { type MountOptions, resolveOptions } from '../options.ts';
+import { SETTINGS_FILE } from './settings.ts';
+
+/**
+ * The policy of a configuration: of `file` where one is given, else of the settings of a directory.
+ *
+ * @throws Error, OptionsError among them, when it is there and cannot be used: what users forbade must not get lost
+ */
+export function policyIn(file: string | undefined, directory: string): MountOptions['policy'] {
+  const name = file ?? SETTINGS_FILE;
+  const path = file ?? join(directory, SETTINGS_FILE);
+  if (file === undefined && !existsSync(path)) return undefined;
+  const value: unknown = parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''), [], { allowTrailingComma: true });
+  const { policy } = (value ?? {}) as { readonly policy?: MountOptions['policy'] };
+  if (policy === undefined) return undefined;
+  try {
+    resolveOptions({ servers: {}, policy });
+    return policy;
+  } catch (error) {
+    throw new Error(`${name}: ${(error as Error).message}`, { cause: error });
+  }
+}
