@@ -30,6 +30,8 @@ export interface CacheOptions {
   readonly keys?: Readonly<Record<string, string>>;
 }
 
+export type { PolicyOptions } from './policy/options.ts';
+
 export interface MountOptions {
   /**
    * The servers, under labels that the host assigns. A label is the server's directory below the mount point, and half of

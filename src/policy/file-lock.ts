@@ -117,10 +117,17 @@ function sweep(lock: string, id: string): void {
     if (name.startsWith(`${basename(lock)}-over-`)) {
       if (!name.endsWith(id)) rmSync(join(directory, name), { force: true });
     } else if (name.startsWith(`${basename(lock)}-own-`)) {
-      const holder = holderOf(join(directory, name));
-      if (holder !== undefined && isGone(holder)) rmSync(join(directory, name), { force: true });
+      if (isLeft(join(directory, name))) rmSync(join(directory, name), { force: true });
     }
   }
+}
+
+/** Whether nobody will come back to a file; one that was killed before it wrote anything is known by its age. */
+function isLeft(path: string): boolean {
+  const holder = holderOf(path);
+  if (holder !== undefined) return isGone(holder);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && Date.now() - stat.mtimeMs > 60_000;
 }
 
 const nothing = new Int32Array(new SharedArrayBuffer(4));

@@ -26,6 +26,11 @@ export interface FlatViewOptions {
    * mount's own paths tell the error. `throw`: the view tells it too.
    */
   readonly onServerError?: OnServerError;
+  /**
+   * Whether each skill's directory has a file `ORIGIN` that names its server and URI, in place of a file of that name of the
+   * skill's own. Default `false`.
+   */
+  readonly originNotes?: boolean;
 }
 
 /**
@@ -39,7 +44,7 @@ export interface FlatViewOptions {
  * @throws OptionsError naming the option that cannot be used; TypeError when `mount` is not what `mount()` returned
  */
 export function flat(mount: Mount, options: FlatViewOptions = {}): View {
-  const { collisions = 'rename', onServerError = 'hide' } = options;
+  const { collisions = 'rename', onServerError = 'hide', originNotes = false } = options;
   const mountPoint = checkMountPoint(options.mountPoint ?? '/skills');
   if (!['rename', 'hide'].includes(collisions)) throw new OptionsError('collisions: expected "rename" or "hide"');
   if (!['hide', 'throw'].includes(onServerError)) throw new OptionsError('onServerError: expected "hide" or "throw"');
@@ -49,6 +54,7 @@ export function flat(mount: Mount, options: FlatViewOptions = {}): View {
 
   const view = new FlatView(sourcesOf(mounted.servers, onServerError), {
     collisions,
+    originNotes,
     inodes: new InodeTable(),
     now: Date.now,
     named: (named) => {

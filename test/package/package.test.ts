@@ -176,7 +176,7 @@ test('the exports are a short list', async () => {
     ...['deepagentsBackend', 'fastGlobFs', 'fdirFs', 'globFs', 'justBashFs', 'mastraSkillSource', 'toVolume'],
   ]);
   expect(Object.keys(index).sort()).toEqual([
-    'OptionsError',
+    ...['Approvals', 'ApprovalsError', 'MASKED_FIELDS', 'MaskError', 'OptionsError'],
     'VerificationError',
     'catalog',
     'diskStore',
