@@ -7,6 +7,7 @@ import type { Candidate, NameCollision } from '../vfs/flat-names.ts';
 import { FlatView } from '../vfs/flat-view.ts';
 import { HarmlessFs } from '../vfs/harmless-fs.ts';
 import { InodeTable } from '../vfs/inodes.ts';
+import { ORIGIN_NOTE } from '../vfs/origin-note.ts';
 import { Placed } from '../vfs/placed.ts';
 import type { SkillSource } from '../vfs/skill-source.ts';
 import { changedBy } from './changes.ts';
@@ -81,7 +82,9 @@ export function flat(mount: Mount, options: FlatViewOptions = {}): View {
   const fs = createNodeFs(core, driver, { mountPoint, changes });
 
   const originBelow = (below: string): Origin | undefined => {
-    const located = view.locate(below);
+    // A note is ours; what it says is where the skill's directory is from.
+    const noted = originNotes && below.split('/')[1] === ORIGIN_NOTE && below.split('/').length === 2;
+    const located = view.locate(noted ? below.slice(0, below.indexOf('/')) : below);
     return located && mount.originOf(pathBelow(mounted.mountPoint, `${located.label}/${located.below}`));
   };
   const skillsAt = (root: string) =>

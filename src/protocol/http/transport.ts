@@ -3,6 +3,7 @@ import { HTTP_ANSWER_BYTES } from '../../base/limits.ts';
 import type { HttpServer } from '../connect.ts';
 import { AnswerCut } from '../wire-errors.ts';
 import { type Fetch, guardedFetch } from './guarded-fetch.ts';
+import { ownOriginFetch } from './own-origin-fetch.ts';
 import { isOAuth, sharedAuth } from './shared-auth.ts';
 
 type Send = StreamableHTTPClientTransport['send'];
@@ -31,7 +32,7 @@ class HttpTransport extends StreamableHTTPClientTransport {
 export function httpTransport(server: HttpServer): StreamableHTTPClientTransport {
   const { url, headers, authProvider, fetch: given = fetch } = server;
   const authorizations = new WeakMap<Response, string | null>();
-  const guarded = guardedFetch(given, HTTP_ANSWER_BYTES, (error, sent) => {
+  const guarded = guardedFetch(ownOriginFetch(given, new URL(url)), HTTP_ANSWER_BYTES, (error, sent) => {
     const { id } = typeof sent?.body === 'string' ? (JSON.parse(sent.body) as { id?: string | number }) : {};
     if (id !== undefined) transport.failRequest(id, error);
   });
