@@ -142,7 +142,7 @@ test("the adapters' types need no host", () => {
 
 test('the package holds what it says, and nothing else', () => {
   const outside = packed.filter(
-    ({ path }) => !/^(dist\/|fixtures\/skills\/|README\.md$|LICENSE$|package\.json$)/.test(path),
+    ({ path }) => !/^(dist\/|fixtures\/skills\/|README\.md$|SECURITY\.md$|LICENSE$|package\.json$)/.test(path),
   );
   expect(outside).toEqual([]);
   expect(packed.map(({ path }) => path)).toEqual(

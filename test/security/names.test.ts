@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { LISTING_LIMITS } from '../../src/base/limits.ts';
 import { flat } from '../../src/views/flat.ts';
 import { mountScript, rejection } from '../support/mounted.ts';
 import { contents, digest, scriptedSkill } from '../support/scripted-server.ts';
@@ -105,49 +106,50 @@ describe('hostile names', () => {
     const pick = () => PIECES[Math.floor(random() * PIECES.length)] as string;
     const name = () => Array.from({ length: 1 + Math.floor(random() * 3) }, pick).join('');
     const segments = () => Array.from({ length: 1 + Math.floor(random() * 3) }, name).join(random() < 0.9 ? '/' : '');
-    const entries = Array.from({ length: NAMES }, (_, number) => {
-      const uri = `${random() < 0.9 ? 'skill' : pick()}://${segments()}/n${number}/SKILL.md`;
-      const base = uri.slice(0, -'SKILL.md'.length);
-      const files = [uri, base + segments()].map((file) => ({ uri: file, size: 1, digest: digest(file) }));
-      return { uri, frontmatter: { name: `n${number}`, description: 'd' }, resources: files };
-    });
-    const page = 5_000;
-    const { mount } = await mountScript({
-      list: (cursor = '0') => {
-        const next = Number(cursor) + page;
-        return {
-          skills: entries.slice(Number(cursor), next),
-          ...(next < entries.length && { nextCursor: String(next) }),
-        };
-      },
-    });
-    const [status] = await mount.ready();
-    const known = mount.skills();
-    const refused = status?.refused ?? [];
-    const listed = Math.min(NAMES, 100_000);
-    expect(known.length + refused.length).toBe(listed);
-    expect(status?.partial === undefined).toBe(listed === NAMES);
-    expect(refused.every(({ reason, message }) => reason.length > 0 && message.length > 0)).toBe(true);
-    const told = new Set([...known.map(({ uri }) => uri), ...refused.map(({ uri }) => uri)]);
-    for (const { uri } of entries.slice(0, listed))
-      if (!told.has(uri)) expect.fail(`${JSON.stringify(uri)} was dropped`);
-    expect(known.length).toBeGreaterThan(NAMES / 100);
+    for (let left = NAMES; left > 0; left -= LISTING_LIMITS.entries) {
+      const count = Math.min(left, LISTING_LIMITS.entries);
+      const entries = Array.from({ length: count }, (_, number) => {
+        const uri = `${random() < 0.9 ? 'skill' : pick()}://${segments()}/n${number}/SKILL.md`;
+        const base = uri.slice(0, -'SKILL.md'.length);
+        const files = [uri, base + segments()].map((file) => ({ uri: file, size: 1, digest: digest(file) }));
+        return { uri, frontmatter: { name: `n${number}`, description: 'd' }, resources: files };
+      });
+      const page = 5_000;
+      const { mount } = await mountScript({
+        list: (cursor = '0') => {
+          const next = Number(cursor) + page;
+          return {
+            skills: entries.slice(Number(cursor), next),
+            ...(next < entries.length && { nextCursor: String(next) }),
+          };
+        },
+      });
+      const [status] = await mount.ready();
+      const known = mount.skills();
+      const refused = status?.refused ?? [];
+      expect(status).not.toHaveProperty('partial');
+      expect(known.length + refused.length).toBe(count);
+      expect(refused.every(({ reason, message }) => reason.length > 0 && message.length > 0)).toBe(true);
+      const told = new Set([...known.map(({ uri }) => uri), ...refused.map(({ uri }) => uri)]);
+      for (const { uri } of entries) if (!told.has(uri)) expect.fail(`${JSON.stringify(uri)} was dropped`);
+      expect(known.length).toBeGreaterThan(count / 100);
 
-    const seen = new Set<string>();
-    for (const skill of known) {
-      for (const segment of skill.path.split('/').slice(1)) {
-        if (/^\.{0,2}$|[\\\0]/.test(segment) || Buffer.byteLength(segment) > 255)
-          expect.fail(JSON.stringify(skill.path));
+      const seen = new Set<string>();
+      for (const skill of known) {
+        for (const segment of skill.path.split('/').slice(1)) {
+          if (/^\.{0,2}$|[\\\0]/.test(segment) || Buffer.byteLength(segment) > 255)
+            expect.fail(JSON.stringify(skill.path));
+        }
+        if (!skill.path.startsWith('/mcp/s/') || seen.has(skill.path)) expect.fail(JSON.stringify(skill.path));
+        seen.add(skill.path);
+        if (mount.pathOf('s', skill.uri) !== `${skill.path}/SKILL.md`) expect.fail(JSON.stringify(skill.uri));
       }
-      if (!skill.path.startsWith('/mcp/s/') || seen.has(skill.path)) expect.fail(JSON.stringify(skill.path));
-      seen.add(skill.path);
-      if (mount.pathOf('s', skill.uri) !== `${skill.path}/SKILL.md`) expect.fail(JSON.stringify(skill.uri));
+      const view = flat(mount);
+      const names = await view.promises.readdir('/skills');
+      expect(names).toHaveLength(known.length);
+      expect(names.filter((one) => /^\.{0,2}$|[/\\\0]/.test(one))).toEqual([]);
+      expect(Object.prototype).not.toHaveProperty('n0');
     }
-    const view = flat(mount);
-    const names = await view.promises.readdir('/skills');
-    expect(names).toHaveLength(known.length);
-    expect(names.filter((one) => /^\.{0,2}$|[/\\\0]/.test(one))).toEqual([]);
-    expect(Object.prototype).not.toHaveProperty('n0');
   }, 600_000);
 
   test('SEC-4: a path that is looked up leads to no other server, and out of no mount', async () => {
