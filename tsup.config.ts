@@ -15,6 +15,7 @@ const library = {
   testing: 'src/testing/index.ts',
   adapters: 'src/adapters/index.ts',
   fuse: 'src/fuse/index.ts',
+  redis: 'src/content/redis-store.ts',
 };
 const programs = {
   cli: 'src/cli/main.ts',

@@ -1,7 +1,24 @@
 export type { TreeDiff } from './catalog/diff.ts';
 export type { Refusal, RefusalReason, SkillFrontmatter, SkillLimits } from './catalog/types.ts';
 export { type DiskStore, type DiskStoreOptions, diskStore } from './content/disk/disk-store.ts';
+export type {
+  ModuleConfig,
+  RedisConfig,
+  SharedConfig,
+  SharedOptions,
+  SharedStore,
+  StoreObject,
+} from './content/shared-store.ts';
 export { VerificationError, type VerificationReason } from './content/verify.ts';
+export { type CheckReport, checkExport } from './export/check.ts';
+export {
+  type ExportFailure,
+  type ExportOptions,
+  type ExportReport,
+  exportTree,
+  type KeptFile,
+} from './export/export-tree.ts';
+export { ExportError } from './export/lock.ts';
 export {
   type ChangedDirectories,
   type Mount,

@@ -8,6 +8,8 @@ import { CacheDirectoryError } from './content/disk/private-directory.ts';
 import type { CacheProblem } from './content/disk/scope-files.ts';
 import { memoryStore } from './content/memory-store.ts';
 import type { ServerCache } from './content/server-cache.ts';
+import { sharedScopes } from './content/shared/scopes.ts';
+import type { SharedSetup } from './content/shared/shared-content.ts';
 import { keepMountInternals } from './mounted.ts';
 import { type ChangeSource, createNodeFs, type NodeFs } from './node/index.ts';
 import { type MountOptions, OptionsError, type ResolvedOptions, resolveOptions, type ServerSource } from './options.ts';
@@ -205,10 +207,24 @@ function pagerFor(options: ResolvedOptions): Pager {
     else configured.set(label, source);
   }
   const dialects = dialectsTried(probe);
-  const inHost = hostPager({ servers: hosted, deadlines, concurrency, listen, dialects, processes: endWithHost() });
+  const shared = sharedSetup(options, [...configured.keys()]);
+  const common = { deadlines, concurrency, listen, shared };
+  const inHost = hostPager({ ...common, servers: hosted, dialects, processes: endWithHost() });
   if (configured.size === 0) return inHost;
-  const inWorker = workerPager({ setup: { servers: configured, deadlines, concurrency, listen, probe }, file: worker });
+  const inWorker = workerPager({ setup: { ...common, servers: configured, probe }, file: worker });
   return routedPager((label) => (configured.has(label) ? inWorker : inHost), [inHost, inWorker]);
+}
+
+/** @throws OptionsError when the store is an object, and there are servers that another thread talks to */
+function sharedSetup(options: ResolvedOptions, inWorker: readonly string[]): SharedSetup | undefined {
+  if (options.shared === undefined) return undefined;
+  const { keys, ...source } = options.shared;
+  if ('store' in source && inWorker.length > 0) {
+    const why = `the server "${inWorker[0]}" is talked to from a thread of its own, to which an object cannot be handed`;
+    const ways = 'give {redis} or {module}, which any thread can open, or keep servers in this one with thread: "host"';
+    throw new OptionsError(`shared.store: ${why}; ${ways}`);
+  }
+  return { source, scopes: sharedScopes(options.servers, keys), deadline: options.deadlines.shared };
 }
 
 /** Where content is kept from one start to the next: by label, without the servers that do not tell who they are. */
@@ -417,10 +433,15 @@ class SkillMount implements Mount {
     }
   }
 
-  #happened({ label, what }: PagerEvent): void {
-    const state = this.#table.servers.get(label)?.state;
+  #happened(event: PagerEvent): void {
+    if (event.what === 'shared') {
+      const { what: code, ...problem } = event;
+      this.#diagnostics.emit({ severity: 'warning', code, ...problem });
+      return;
+    }
+    const state = this.#table.servers.get(event.label)?.state;
     if (state?.tree === undefined) return;
-    if (what === 'lost') state.disconnected();
+    if (event.what === 'lost') state.disconnected();
     else {
       state.changed();
       void this.#load(state);

@@ -1,5 +1,6 @@
 import type { Op } from './base/op.ts';
-import type { SkillNode } from './catalog/tree.ts';
+import type { SkillNode, TreeNode } from './catalog/tree.ts';
+import { isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
 import type { SkillInfo } from './mount.ts';
 import type { ChangeSource, WriteTarget } from './node/index.ts';
 import type { Policy } from './policy/policy.ts';
@@ -72,4 +73,10 @@ export function mountInternalsOf(mount: object): MountInternals {
   const internals = behindMounts.get(mount);
   if (internals === undefined) throw new TypeError('expected what mount() returned');
   return internals;
+}
+
+/** What the tree of a mount's server has at a URI, as far as it is known without asking. */
+export function nodeOf(mount: object, label: string, uri: string): TreeNode | undefined {
+  const parsed = parseSkillUri(uri);
+  return isUriProblem(parsed) ? undefined : mountInternalsOf(mount).servers.get(label)?.peek(toTreePath(parsed));
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { CONCURRENCY, DEADLINES, MEMORY_BYTES, MISS_TTL, RETRY_AFTER } from './base/limits.ts';
 import type { SkillLimits } from './catalog/types.ts';
+import { isSharedStore, moduleAddress } from './content/shared/open.ts';
+import type { SharedOptions } from './content/shared-store.ts';
 import { type PolicyOptions, policySchema, type ResolvedPolicy } from './policy/options.ts';
 import { isMcpClient, type McpClient } from './protocol/client.ts';
 import type { ServerConfig } from './protocol/connect.ts';
@@ -61,8 +63,16 @@ export interface MountOptions {
    * whatever in a SKILL.md grants or runs something is masked (SEC-3, SEC-6, SEC-7).
    */
   readonly policy?: PolicyOptions;
-  /** Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing. */
-  readonly deadlines?: { readonly connect?: number; readonly request?: number; readonly list?: number };
+  /**
+   * Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing, 1,000 that a read waits for a
+   * shared store in all.
+   */
+  readonly deadlines?: {
+    readonly connect?: number;
+    readonly request?: number;
+    readonly list?: number;
+    readonly shared?: number;
+  };
   /** Requests under way at once: 8 per server, 32 in all. */
   readonly concurrency?: { readonly perServer?: number; readonly total?: number };
   /** Bytes of verified content kept in memory. Default 64 MiB. */
@@ -72,6 +82,12 @@ export interface MountOptions {
    * Default `false`: a library writes nothing to its host's disk unasked.
    */
   readonly cache?: boolean | CacheOptions;
+  /**
+   * A store that many processes and machines share, so that each file is fetched from its server once. Content is apart for
+   * each label, server and set of credentials, is verified on every read as the server's is, and has always been verified when
+   * it is put there; dynamic content never is. A store that fails or is slow costs a read no more than `deadlines.shared`.
+   */
+  readonly shared?: SharedOptions;
   /**
    * Milliseconds for which a failed connection or listing is not tried again by an access, doubled with each failure in a
    * row up to five minutes. Default 10,000.
@@ -103,10 +119,16 @@ export interface ResolvedOptions {
   readonly instructions: boolean;
   readonly resources: boolean;
   readonly policy: ResolvedPolicy;
-  readonly deadlines: { readonly connect: number; readonly request: number; readonly list: number };
+  readonly deadlines: {
+    readonly connect: number;
+    readonly request: number;
+    readonly list: number;
+    readonly shared: number;
+  };
   readonly concurrency: { readonly perServer: number; readonly total: number };
   readonly memoryBytes: number;
   readonly cache: CacheOptions | undefined;
+  readonly shared: SharedOptions | undefined;
   readonly retryAfter: number;
   readonly missTtl: number;
   readonly listen: boolean;
@@ -140,6 +162,27 @@ const httpServer = z.strictObject({
   fetch: z.custom((value) => typeof value === 'function', { error: 'expected a function' }).optional(),
 });
 
+const sharedKeys = { keys: z.record(z.string(), z.string().min(1)).optional() };
+
+/** By the key that says how the store is had. */
+const sharedSources = {
+  redis: z.strictObject({
+    redis: z.url({ protocol: /^rediss?$/, error: 'expected a redis:// or rediss:// URL' }),
+    prefix: z.string().optional(),
+    ttlSeconds: count.optional(),
+    ...sharedKeys,
+  }),
+  module: z.strictObject({
+    module: z.union([z.string().min(1), z.instanceof(URL)]).transform((module) => moduleAddress(module)),
+    options: z.custom(isCloneable, { error: 'expected plain data: a module may be used in another thread' }).optional(),
+    ...sharedKeys,
+  }),
+  store: z.strictObject({
+    store: z.custom(isSharedStore, { error: 'expected an object with the methods get, put and delete' }),
+    ...sharedKeys,
+  }),
+};
+
 const mountPoint = z.string().refine(isMountPoint, {
   error: 'expected an absolute, normalised path such as /mcp',
 });
@@ -164,6 +207,7 @@ const schema = z.strictObject({
       connect: milliseconds.default(DEADLINES.connect),
       request: milliseconds.default(DEADLINES.request),
       list: milliseconds.default(DEADLINES.list),
+      shared: milliseconds.default(DEADLINES.shared),
     })
     .prefault({}),
   concurrency: z
@@ -184,6 +228,7 @@ const schema = z.strictObject({
       })
       .optional(),
   ),
+  shared: z.unknown().optional(),
   retryAfter: z.number().int().min(0).default(RETRY_AFTER),
   missTtl: z.number().int().min(0).default(MISS_TTL),
   listen: z.boolean().default(true),
@@ -198,7 +243,8 @@ export function resolveOptions(options: MountOptions): ResolvedOptions {
   for (const [label, source] of Object.entries(options.servers)) {
     servers.set(checkLabel(label), checkSource(source, `servers[${JSON.stringify(label)}]`));
   }
-  return { ...resolved, servers, cache: resolved.cache as CacheOptions | undefined, worker: resolved.worker };
+  const cache = resolved.cache as CacheOptions | undefined;
+  return { ...resolved, servers, cache, shared: checkShared(options.shared), worker: resolved.worker };
 }
 
 /** @throws OptionsError when a label cannot be a path segment */
@@ -230,6 +276,16 @@ export function checkSource(source: unknown, where: string): ServerSource {
   throw new OptionsError(`${where}: has neither a command nor a url, and is no connected MCP client`);
 }
 
+/** @throws OptionsError naming the key that is wrong */
+function checkShared(shared: unknown): SharedOptions | undefined {
+  if (shared === undefined) return undefined;
+  const ways = Object.keys(sharedSources) as (keyof typeof sharedSources)[];
+  const [way, another] = ways.filter((key) => typeof shared === 'object' && shared !== null && key in shared);
+  if (way === undefined || another !== undefined)
+    throw new OptionsError('shared: expected {redis}, {module} or {store}');
+  return check<unknown>(sharedSources[way], shared, 'shared') as SharedOptions;
+}
+
 function check<T>(against: z.ZodType<T>, value: unknown, where: string): T {
   const result = against.safeParse(value);
   if (result.success) return result.data;
@@ -242,6 +298,15 @@ function check<T>(against: z.ZodType<T>, value: unknown, where: string): T {
 function isCredentialSource(value: unknown): boolean {
   const { token, tokens } = (value ?? {}) as { token?: unknown; tokens?: unknown };
   return typeof token === 'function' || typeof tokens === 'function';
+}
+
+function isCloneable(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isMountPoint(path: string): boolean {

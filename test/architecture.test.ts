@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   policy: ['base', 'catalog'],
   adapters: ['base', 'node'],
   prompt: ['base', 'mount.ts'],
-  config: ['base', 'protocol', 'options.ts'],
+  config: ['base', 'protocol', 'content', 'options.ts'],
   views: ['base', 'catalog', 'vfs', 'node', 'mount.ts', 'mounted.ts', 'options.ts'],
   patch: ['base', 'config', 'node', 'views', 'mount.ts', 'mounted.ts', 'options.ts'],
 };

@@ -29,7 +29,10 @@ function consumer(): string {
 function runnable(code: string, url: string): string {
   return code
     .replaceAll(/from 'skillfs(\/\w+)?'/g, (_, entry = '/index') => `from '${root}dist${entry}.js'`)
-    .replace("command: 'skillfs', args: ['serve'", `command: process.execPath, args: ['${root}dist/cli.js', 'serve'`)
+    .replace(
+      "command: 'npx', args: ['skillfs', 'serve'",
+      `command: process.execPath, args: ['${root}dist/cli.js', 'serve'`,
+    )
     .replace('https://docs.example.com/mcp', url);
 }
 

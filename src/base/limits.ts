@@ -18,6 +18,7 @@ export const DEADLINES = {
   connect: 30_000,
   request: 30_000,
   list: 120_000,
+  shared: 1_000,
 } as const;
 
 /** How long, in milliseconds, a failed connection is not tried again by an access (an explicit refresh does). */
@@ -52,6 +53,12 @@ export const CHANGES = { silence: 250, most: 2_000, apart: 1_000 } as const;
 
 /** Milliseconds before a subscription that ended is opened again; the wait doubles while it keeps failing. */
 export const LISTEN_AGAIN = { first: 1_000, most: 60_000 } as const;
+
+/**
+ * What a shared store may cost: `first` to `most` milliseconds for which one that failed is left alone, `pendingBytes` held at
+ * once for what is still to be put there, and every `poll` milliseconds a look for what another agent is fetching.
+ */
+export const SHARED_STORE = { first: 1_000, most: 60_000, pendingBytes: 64 * 1024 * 1024, poll: 25 } as const;
 
 /** Bounds on walking everything that a server lists of its resources. */
 export const RESOURCE_LIMITS = {

@@ -11,6 +11,7 @@ import { register as deny } from './commands/deny.ts';
 import { register as disable } from './commands/disable.ts';
 import { register as doctor } from './commands/doctor.ts';
 import { register as enable } from './commands/enable.ts';
+import { register as exportSkills } from './commands/export.ts';
 import { register as inspect } from './commands/inspect.ts';
 import { register as ls } from './commands/ls.ts';
 import { register as mount } from './commands/mount.ts';
@@ -44,7 +45,7 @@ Exit codes: 0 all went well, 1 something failed, 2 the call or the configuration
 const commands = [
   ...[ls, tree, cat, stat, skills, inspect, verify, doctor],
   ...[approve, deny, enable, disable, approvals],
-  ...[run, serve, mount, unmount, mounts, cache, demo],
+  ...[run, serve, mount, unmount, mounts, exportSkills, cache, demo],
 ];
 for (const register of commands) register(program);
 

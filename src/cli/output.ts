@@ -55,18 +55,14 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 }
 
 /** A bar on a terminal's standard error; elsewhere nothing. */
-export function progressBar(total: number): { step(): void; end(): void } {
-  let done = 0;
+export function progressBar(): { show(done: number, total: number): void; end(): void } {
   const { isTTY, columns = 80 } = process.stderr;
-  const draw = () => {
-    const width = Math.max(10, Math.min(40, columns - 24));
-    const filled = Math.round((done / Math.max(1, total)) * width);
-    process.stderr.write(`\r[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${done}/${total}`);
-  };
   return {
-    step() {
-      done++;
-      if (isTTY) draw();
+    show(done, total) {
+      if (!isTTY) return;
+      const width = Math.max(10, Math.min(40, columns - 24));
+      const filled = Math.round((done / Math.max(1, total)) * width);
+      process.stderr.write(`\r[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${done}/${total}`);
     },
     end() {
       if (isTTY) process.stderr.write('\r\u001b[K');

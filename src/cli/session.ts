@@ -4,9 +4,11 @@ import { KNOWN_FILES } from '../config/files.ts';
 import { policyIn } from '../config/policy.ts';
 import { diskStore } from '../content/disk/disk-store.ts';
 import { CacheDirectoryError } from '../content/disk/private-directory.ts';
+import { moduleAddress } from '../content/shared/open.ts';
+import type { SharedConfig } from '../content/shared-store.ts';
+import type { ServingOptions } from '../fuse/setup.ts';
 import { type Mount, mount } from '../mount.ts';
-import type { CacheOptions, MountOptions } from '../options.ts';
-import type { ServerConfig } from '../protocol/connect.ts';
+import type { CacheOptions, MountOptions, PolicyOptions } from '../options.ts';
 import { type ServerOptions, serversOf } from './config/servers.ts';
 import { UsageError } from './failures.ts';
 import { note, printable } from './output.ts';
@@ -27,6 +29,7 @@ export interface SessionOptions extends ServerOptions {
   readonly grant?: readonly string[];
   readonly requireApproval?: boolean;
   readonly approvals?: string;
+  readonly shared?: SharedConfig;
 }
 
 export interface Session {
@@ -42,6 +45,11 @@ export interface Session {
 /** Adds the options to a command that shows what servers have, by what is kept on this disk where that will do. */
 export function withServers(command: Command): Command {
   return withReview(command)
+    .option(
+      '--shared <store>',
+      'share verified files with others: redis://…, or a module file that makes a store',
+      sharedStore,
+    )
     .option('--grant <skill>', 'let what a skill grants or runs take effect (repeatable)', collect)
     .option('--require-approval', 'read skills only that were approved (skillfs approve)');
 }
@@ -102,6 +110,13 @@ function cacheOf({ cache, cacheDir }: SessionOptions): false | CacheOptions {
   }
 }
 
+/** What is wrong is said without the value, which may hold a password. */
+function sharedStore(value: string): SharedConfig {
+  if (/^rediss?:\/\//.test(value)) return { redis: value };
+  if (/^(\.{0,2}[/\\]|file:)/.test(value)) return { module: moduleAddress(value) };
+  throw new UsageError('--shared: expected redis://…, rediss://… or the path of a module, such as ./store.mjs');
+}
+
 function milliseconds(value: string): number {
   const ms = Number(value);
   if (!Number.isInteger(ms) || ms < 1) throw new UsageError(`--timeout ${value}: expected milliseconds`);
@@ -112,11 +127,11 @@ function milliseconds(value: string): number {
  * The policy of the configuration, and what the options say besides. What users decided with this program counts wherever it
  * is used.
  *
+ * @param configured of the files that the options name, unless given
  * @throws UsageError when it cannot be used
  */
-export function policyFrom(options: SessionOptions): NonNullable<MountOptions['policy']> {
-  const { config, grant = [], requireApproval, approvals, mountPoint } = options;
-  const configured = configuredPolicy(options.server !== undefined && config === undefined ? null : config);
+export function policyFrom(options: SessionOptions, configured = configuredPolicy(options)): PolicyOptions {
+  const { grant = [], requireApproval, approvals, mountPoint } = options;
   const grants: Record<string, readonly string[]> = { ...configured?.grants };
   for (const argument of grant) {
     const { label, uri } = skillArgument(argument, mountPoint);
@@ -131,10 +146,11 @@ export function policyFrom(options: SessionOptions): NonNullable<MountOptions['p
   };
 }
 
-/** @param config `null` when servers are given without any */
-function configuredPolicy(config: string | undefined | null): MountOptions['policy'] {
+function configuredPolicy({ server, config }: SessionOptions): PolicyOptions | undefined {
+  // Servers that are given by hand are in no configuration.
+  if (server !== undefined && config === undefined) return undefined;
   try {
-    return config === null ? undefined : policyIn(config, process.cwd());
+    return policyIn(config, process.cwd());
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
@@ -143,8 +159,8 @@ function configuredPolicy(config: string | undefined | null): MountOptions['poli
 const NO_SERVERS = `no servers: give --server label='command args' or --server label=https://…, --config file, or have one of ${KNOWN_FILES.join(', ')} here`;
 
 /** What the options say of a mount, but for its servers. */
-export function settingsFrom(options: SessionOptions): Omit<MountOptions, 'servers'> {
-  const { timeout, mountPoint, dynamic, probe, resources, allowOverLimits } = options;
+export function settingsFrom(options: SessionOptions): Omit<ServingOptions, 'servers'> {
+  const { timeout, mountPoint, dynamic, probe, resources, allowOverLimits, shared } = options;
   return {
     ...(mountPoint !== undefined && { mountPoint }),
     ...(timeout !== undefined && { deadlines: { connect: timeout, request: timeout, list: timeout } }),
@@ -152,6 +168,7 @@ export function settingsFrom(options: SessionOptions): Omit<MountOptions, 'serve
     ...(probe !== undefined && { probe }),
     ...(resources !== undefined && { resources }),
     ...(allowOverLimits === true && { limits: { over: 'allow' } }),
+    ...(shared !== undefined && { shared }),
   };
 }
 
@@ -161,7 +178,7 @@ export function settingsFrom(options: SessionOptions): Omit<MountOptions, 'serve
  * @throws UsageError when an option cannot be used, or there is no server
  */
 export function mountOptionsOf(options: SessionOptions): {
-  readonly mountOptions: MountOptions & { readonly servers: Readonly<Record<string, ServerConfig>> };
+  readonly mountOptions: ServingOptions;
   readonly problems: readonly string[];
 } {
   const { servers, remarks } = serversOf(options, process.cwd(), process.env);
@@ -188,7 +205,7 @@ export function mountOptionsOf(options: SessionOptions): {
 export async function session<T>(
   options: SessionOptions,
   run: (session: Session) => Promise<T>,
-  policy?: MountOptions['policy'],
+  policy?: PolicyOptions,
 ): Promise<T> {
   const { mountOptions, problems } = mountOptionsOf(options);
   const { verbose = false, mountPoint = '/mcp' } = options;

@@ -18,14 +18,19 @@ export interface FoundServers {
   readonly remarks: readonly Remark[];
 }
 
+/** A project's own settings, which may hold its servers; those of the other files do not count then. */
+export const SETTINGS_FILE = 'skillfs.json';
+
 /** Where users already have their servers, relative to the working directory. */
 export const KNOWN_FILES = ['.mcp.json', '.vscode/mcp.json', '.cursor/mcp.json'] as const;
 
 /** The keys under which the files of the field keep their servers. */
 const SERVER_KEYS = ['mcpServers', 'servers'] as const;
 
-/** Reads the known files of a directory; of servers with one label the first counts. */
+/** Reads the servers of a directory: of its settings, else of the known files; of servers with one label the first counts. */
 export function discover(directory: string, env: NodeJS.ProcessEnv): FoundServers {
+  const settings = settingsText(directory);
+  if (settings !== undefined && namesServers(settings)) return readConfig(settings, SETTINGS_FILE, directory, env);
   const servers = new Map<string, ServerConfig>();
   const remarks: Remark[] = [];
   for (const name of KNOWN_FILES) {
@@ -47,6 +52,23 @@ export function discover(directory: string, env: NodeJS.ProcessEnv): FoundServer
     }
   }
   return { servers, remarks };
+}
+
+/** @throws Error, a sentence that names the file, when it is there and cannot be read */
+export function settingsText(directory: string): string | undefined {
+  try {
+    return readFileSync(join(directory, SETTINGS_FILE), 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new Error(`${SETTINGS_FILE}: cannot be read: ${message}`);
+  }
+}
+
+/** What is no JSON is said to be none by whoever reads it. */
+function namesServers(text: string): boolean {
+  const value: unknown = parse(text.replace(/^\ufeff/, ''), [], { allowTrailingComma: true });
+  return !isRecord(value) || SERVER_KEYS.some((key) => value[key] !== undefined);
 }
 
 /** @throws what the file system gives when the file cannot be read */
@@ -80,10 +102,11 @@ export function readConfig(
   const value: unknown = parse(text.replace(/^\ufeff/, ''), errors, { allowTrailingComma: true });
   const [error] = errors;
   if (error !== undefined) {
-    const line = text.slice(0, error.offset).split('\n').length;
+    const line = text.slice(0, Math.min(error.offset, text.trimEnd().length)).split('\n').length;
+    const what = printParseErrorCode(error.error).replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
     return {
       servers: new Map(),
-      remarks: [unusable(`${name}:${line}: not JSON (${printParseErrorCode(error.error)})`)],
+      remarks: [unusable(`${name}:${line}: not JSON: ${what.toLowerCase()}`)],
     };
   }
   const file = isRecord(value) ? value : {};

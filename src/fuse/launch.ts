@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -10,13 +11,17 @@ import { AttachError, attach, unavailable } from './attach.ts';
 import { detach } from './detach.ts';
 import { isOurs } from './mountinfo.ts';
 import { isServed, recordFile, recordOf } from './records.ts';
-import { isOutcome, type Outcome, type ServingOptions, type Setup } from './setup.ts';
+import { type Arrangement, isOutcome, type Outcome, type ServingOptions, type Setup } from './setup.ts';
 
 export interface LaunchOptions {
   readonly options: ServingOptions;
+  readonly arrangement: Arrangement;
   readonly verbose: boolean;
-  /** Whether the mount outlives this process; its messages then go to a file. */
-  readonly detached: boolean;
+  /**
+   * `program`: the mount ends with this process. `command`: so it does, but what a terminal sends to its programs is not for
+   * it, and it is silent. `detached`: it outlives this process, and its messages go to a file.
+   */
+  readonly lifetime: 'program' | 'command' | 'detached';
   /** Whether the directory may hold something, which is hidden while it is mounted on. */
   readonly nonempty: boolean;
   /** Whether other users may look into the mount; as root only. */
@@ -42,12 +47,14 @@ const THREADS = '8';
  */
 export async function launch(where: string, options: LaunchOptions): Promise<Launched> {
   const dir = await usableDirectory(where, options.nonempty);
+  await refuseCovered(dir, options.arrangement);
   const command = [process.execPath, servingProgram()] as const;
   const { device, ...attached } = await attach(dir, command, options.allowOther);
-  const logFile = options.detached ? await recordFile(dir, 'log') : undefined;
+  const { lifetime } = options;
+  const logFile = lifetime === 'detached' ? await recordFile(dir, 'log') : undefined;
   const log = logFile === undefined ? undefined : await open(logFile, 'w', 0o600);
   try {
-    const child = start(attached, { device, log, detached: options.detached });
+    const child = start(attached, { device, log, lifetime });
     await begin(child, setupOf(dir, options, logFile));
     await stat(dir);
     return { dir, child };
@@ -57,6 +64,16 @@ export async function launch(where: string, options: LaunchOptions): Promise<Lau
   } finally {
     await Promise.all([device?.close(), log?.close()]);
   }
+}
+
+/** Takes a mount away. @returns when its process has ended */
+export async function withdraw({ dir, child }: Launched): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.ref();
+  await detach(dir);
+  child.kill('SIGTERM');
+  await ended;
 }
 
 /** @throws AttachError when it is no directory, or not empty; a mount of ours that nobody serves any more is taken away */
@@ -76,6 +93,21 @@ async function usableDirectory(where: string, nonempty: boolean): Promise<string
   throw cannot('it is not empty; what is in it would be hidden (--nonempty allows it)');
 }
 
+/**
+ * A local directory must not be reached through the mount itself: whoever serves it would wait for itself.
+ *
+ * @throws AttachError naming the one that would be
+ */
+async function refuseCovered(dir: string, { local = [] }: Arrangement): Promise<void> {
+  for (const path of local) {
+    const real = await realpath(path).catch(() => resolve(path));
+    if (real !== dir && !real.startsWith(`${dir}/`)) continue;
+    throw new AttachError(
+      `cannot mount on ${dir}: the local directory ${path} would be hidden by it; mount somewhere else`,
+    );
+  }
+}
+
 /** Whether the process that served a mount is gone. The kernel may still know the attributes, but not the entries. */
 async function isAbandoned(dir: string): Promise<boolean> {
   const record = await recordOf(dir);
@@ -86,23 +118,28 @@ async function isAbandoned(dir: string): Promise<boolean> {
   );
 }
 
-function setupOf(dir: string, { options, verbose, detached }: LaunchOptions, log: string | undefined): Setup {
-  return { dir, options, verbose, detached, ...(log !== undefined && { log }) };
+function setupOf(dir: string, launched: LaunchOptions, log: string | undefined): Setup {
+  const { options, verbose, lifetime } = launched;
+  const detached = lifetime === 'detached';
+  const { local = [], ...rest } = launched.arrangement;
+  const arrangement = { ...rest, local: local.map((path) => resolve(path)) };
+  return { dir, options, arrangement, verbose, detached, ...(log !== undefined && { log }) };
 }
 
 interface Streams {
   readonly device: FileHandle | undefined;
   readonly log: FileHandle | undefined;
-  readonly detached: boolean;
+  readonly lifetime: LaunchOptions['lifetime'];
 }
 
 function start({ command, args }: { command: string; args: readonly string[] }, streams: Streams): ChildProcess {
-  const { device, log, detached } = streams;
+  const { device, log, lifetime } = streams;
+  const stderr = lifetime === 'command' ? 'ignore' : 'inherit';
   return spawn(command, args, {
-    detached,
+    detached: lifetime !== 'program',
     // Hooks of this program, which may replace what reads files, are not for that one.
     env: { ...process.env, NODE_OPTIONS: undefined, UV_THREADPOOL_SIZE: process.env['UV_THREADPOOL_SIZE'] ?? THREADS },
-    stdio: ['pipe', 'pipe', log?.fd ?? 'inherit', ...(device === undefined ? [] : ['ignore' as const, device.fd])],
+    stdio: ['pipe', 'pipe', log?.fd ?? stderr, ...(device === undefined ? [] : ['ignore' as const, device.fd])],
   });
 }
 

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import { known, type Op } from '../base/op.ts';
+import { isUriProblem, parseSkillUri, toTreePath } from '../catalog/uri.ts';
 import type { Mount } from '../mount.ts';
+import { internalsOf, mountInternalsOf } from '../mounted.ts';
 import { MountTable } from '../vfs/mount-table.ts';
 import type { ReadFs } from '../vfs/read-fs.ts';
+import type { SkillFs } from '../vfs/skill-fs.ts';
+import type { View } from '../views/view.ts';
 
 /** Where files come from, and what is known of their content. */
 export interface Provenance {
@@ -16,13 +20,15 @@ export interface Provenance {
 }
 
 /**
- * What a mount knows of its paths, as extended attributes (SEC-2): `user.skillfs.origin` (the server's label), `.uri`, and of
- * files `.verified` (`true`, or `false` for dynamic content), `.digest` (the manifest's), `.served-digest` (of the bytes
- * that a read gives, which are fetched for it) and, once it was read, `.masked` (the fields that a read does not show); where an
- * approval is needed, `.approved`.
+ * What a mount knows of the paths of a view of it, or of its own, as extended attributes (SEC-2): `user.skillfs.origin` (the
+ * server's label), `.uri`, and of files `.verified` (`true`, or `false` for dynamic content), `.digest` (the manifest's),
+ * `.served-digest` (of the bytes that a read gives, which are fetched for it) and, once it was read, `.masked` (the fields that
+ * a read does not show); where an approval is needed, `.approved`. What is local has `user.skillfs.local`, its
+ * path, and nothing else.
  */
-export function provenanceOf(mount: Mount, core: ReadFs): Provenance {
-  const locate = (path: string) => (core instanceof MountTable ? core.locate(path) : undefined);
+export function provenanceOf(mount: Mount, shown: Mount | View = mount): Provenance {
+  const { core } = internalsOf(shown);
+  const locate = locatorOf(mount, shown, core);
   const fileAt = (path: string) => {
     const located = locate(path);
     const node = located?.server.peek(located.below);
@@ -34,8 +40,9 @@ export function provenanceOf(mount: Mount, core: ReadFs): Provenance {
       return located?.server.versionAt(located.below);
     },
     xattrsOf(path) {
-      const origin = mount.originOf(path);
+      const origin = shown.originOf(path);
       if (origin === undefined) return new Map();
+      if (origin.label === undefined) return new Map([[`${PREFIX}local`, () => known(origin.local)]]);
       const values: [string, string][] = [['origin', origin.label]];
       if (origin.uri !== undefined) values.push(['uri', origin.uri]);
       const file = fileAt(path);
@@ -47,6 +54,18 @@ export function provenanceOf(mount: Mount, core: ReadFs): Provenance {
       if (file !== undefined) attributes.set(`${PREFIX}served-digest`, () => servedDigest(core, path));
       return attributes;
     },
+  };
+}
+
+/** Whose a path is, and where in its server's tree, as far as it is known. A view tells whose and which file it is. */
+function locatorOf(mount: Mount, shown: Mount | View, core: ReadFs) {
+  return (path: string): { readonly server: SkillFs; readonly below: string } | undefined => {
+    if (core instanceof MountTable) return core.locate(path);
+    const origin = shown.originOf(path);
+    if (origin?.label === undefined || origin.uri === undefined) return undefined;
+    const server = mountInternalsOf(mount).servers.get(origin.label);
+    const parsed = parseSkillUri(origin.uri);
+    return server === undefined || isUriProblem(parsed) ? undefined : { server, below: toTreePath(parsed) };
   };
 }
 

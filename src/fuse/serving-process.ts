@@ -2,6 +2,7 @@ import { describe } from '../cli/failures.ts';
 import { note, printable } from '../cli/output.ts';
 import { mount } from '../mount.ts';
 import { internalsOf } from '../mounted.ts';
+import { arrange } from './arrange.ts';
 import { detach } from './detach.ts';
 import { provenanceOf } from './provenance.ts';
 import { dropRecord, keepRecord } from './records.ts';
@@ -20,18 +21,19 @@ process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
 const { setup, parentEnded } = await readSetup();
-const { dir, options, verbose, detached, log } = setup;
+const { dir, options, arrangement, verbose, detached, log } = setup;
 const pid = process.pid;
 
 // Nothing here waits synchronously, so that connections need no thread of their own.
 // What the user decided counts for every program.
 const mounted = mount({ ...options, thread: 'host', policy: { approvals: true, ...options.policy } });
-mounted.on('diagnostic', ({ severity, label, message }) => {
+const shown = arrange(mounted, arrangement);
+shown.on('diagnostic', ({ severity, label, message }) => {
   if (verbose || severity !== 'info')
     note(`${severity}: ${label === undefined ? '' : `${printable(label)}: `}${printable(message)}`);
 });
 
-const { core, driver, changes, mountPoint } = internalsOf(mounted);
+const { core, driver, changes, mountPoint } = internalsOf(shown);
 let lastReported = '';
 const server = serveFuse({
   fd: DEVICE,
@@ -39,7 +41,7 @@ const server = serveFuse({
   driver,
   changes,
   root: mountPoint,
-  provenance: provenanceOf(mounted, core),
+  provenance: provenanceOf(mounted, shown),
   uid: process.getuid?.() ?? 0,
   gid: process.getgid?.() ?? 0,
   report(path, error) {

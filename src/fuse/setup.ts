@@ -1,12 +1,27 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { SharedConfig } from '../content/shared-store.ts';
 import type { MountOptions } from '../options.ts';
 import type { ServerConfig } from '../protocol/connect.ts';
 
 /** The options of a mount that another process can make. */
-export interface ServingOptions extends Omit<MountOptions, 'servers' | 'thread' | 'worker'> {
+export interface ServingOptions extends Omit<MountOptions, 'servers' | 'thread' | 'worker' | 'shared'> {
   /** As config: a connected client cannot be handed to the process that serves. */
   readonly servers: Readonly<Record<string, ServerConfig>>;
+  /** As config, likewise. */
+  readonly shared?: SharedConfig;
+}
+
+/** How a directory shows skills. */
+export interface Arrangement {
+  /** `tree` (default): `<dir>/<label>/<skill-path>`; `flat`: every skill by its name, which is where most loaders look. */
+  readonly view?: 'tree' | 'flat';
+  /** Directories of the user's own skills, which come first; what they hold keeps its name (SEC-5). Not written to. */
+  readonly local?: readonly string[];
+  /** In a flat view, what becomes of a skill whose name another one has: as for `flat`. Default `rename`. */
+  readonly collisions?: 'rename' | 'hide';
+  /** In a flat view, names that skills elsewhere have, and that no server's skill gets (SEC-5). */
+  readonly reserved?: readonly string[];
 }
 
 /** What the serving process is told, as one line of JSON on its standard input: servers may come with secrets. */
@@ -14,6 +29,8 @@ export interface Setup {
   /** Absolute, without symbolic links. */
   readonly dir: string;
   readonly options: ServingOptions;
+  /** With absolute paths. */
+  readonly arrangement: Arrangement;
   readonly verbose: boolean;
   /** Whether it goes on when the process that started it ends. */
   readonly detached: boolean;

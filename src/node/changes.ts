@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Op } from '../base/op.ts';
 import { Call } from '../vfs/driver.ts';
-import type { Context, WriteTarget } from './context.ts';
+import { type Context, locate, type WriteTarget } from './context.ts';
 import { nodeError, systemError } from './errors.ts';
 import { native } from './native.ts';
 
@@ -52,8 +52,19 @@ type Spelled = { readonly path: string; readonly dest?: string };
 /** @throws EROFS where nothing can be changed, and whatever failure says where that is */
 function* writable(context: Context, syscall: string, path: string, spelled: Spelled): Op<WriteTarget> {
   const target = yield* anywhere(context, syscall, path, spelled);
+  if (target === undefined && syscall === 'mkdir') yield* expectAbsent(context, path, spelled);
   if (target === undefined || !context.owns(resolve(path))) throw systemError('EROFS', syscall, spelled);
   return target;
+}
+
+/** What is there already counts before what must not be changed, as it does for the kernel. @throws EEXIST */
+function* expectAbsent({ core }: Context, path: string, spelled: Spelled): Op<void> {
+  try {
+    yield* core.stat(yield* locate(core, path));
+  } catch {
+    return;
+  }
+  throw systemError('EEXIST', 'mkdir', spelled);
 }
 
 /** Where a change is made, on the real disk for a path that is not the mount's. */

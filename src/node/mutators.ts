@@ -1,6 +1,6 @@
 import type { Op } from '../base/op.ts';
 import { between, change, linkTo } from './changes.ts';
-import type { Context } from './context.ts';
+import { type Context, locate } from './context.ts';
 import type { Descriptors } from './descriptors.ts';
 import { systemError } from './errors.ts';
 import { type Fs, type FsPromises, forms } from './forms.ts';
@@ -56,7 +56,8 @@ export function mutators(context: Context, descriptors: Descriptors): Mutators {
       const spelled = spelledPath(path, (bad) => nodes(bad, second, third));
       checkedByNode(() => nodes(NOWHERE, isIterable(second) ? '' : second, third));
       const shown = syscall === 'mkdtemp' ? `${spelled}XXXXXX` : spelled;
-      return change(context, { name, syscall, path: spelled, shown, rest: [second, third] });
+      const op = change(context, { name, syscall, path: spelled, shown, rest: [second, third] });
+      return name === 'mkdir' && isRecursive(second) ? madeAlready(context, spelled, op) : op;
     });
     add(name, refused, (path) => typeof path === 'number');
   }
@@ -109,6 +110,22 @@ function nodesFunction(name: string): Call | undefined {
 /** Promises take streams of data, synchronous functions do not. */
 function isIterable(data: unknown): boolean {
   return typeof data === 'object' && data !== null && (Symbol.asyncIterator in data || Symbol.iterator in data);
+}
+
+function isRecursive(options: unknown): boolean {
+  return typeof options === 'object' && options !== null && (options as { recursive?: unknown }).recursive === true;
+}
+
+/** A directory that is there needs no making. */
+function* madeAlready({ core }: Context, path: string, make: Op<unknown>): Op<unknown> {
+  try {
+    return yield* make;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const { kind } = yield* core.stat(yield* locate(core, path));
+    if (kind === 'file') throw error;
+    return undefined;
+  }
 }
 
 // biome-ignore lint/correctness/useYield: it is an operation that asks for nothing

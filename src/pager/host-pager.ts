@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { Fault } from '../base/fault.ts';
 import { PATIENCE } from '../base/limits.ts';
+import { SharedContent, type SharedSetup } from '../content/shared/shared-content.ts';
 import { isMcpClient, type McpClient } from '../protocol/client.ts';
 import { keptInHost, type ServerConfig } from '../protocol/connect.ts';
 import type { DialectFactory } from '../protocol/dialect.ts';
@@ -18,6 +19,8 @@ export interface HostPagerOptions {
   readonly concurrency: { readonly perServer: number; readonly total: number };
   /** Whether to listen to what servers say of changes. */
   readonly listen: boolean;
+  /** A store that other processes share. */
+  readonly shared?: SharedSetup | undefined;
   /** Told of the processes of stdio servers. */
   readonly processes?: ProcessObserver;
 }
@@ -29,13 +32,15 @@ export function hostPager(options: HostPagerOptions): Pager {
   const connecting = places(options.concurrency.total, PATIENCE);
   const sessions = new Map<string, Session>();
   const listeners: ((event: PagerEvent) => void)[] = [];
+  const emit = (event: PagerEvent) => {
+    for (const listener of listeners) listener(event);
+  };
+  const shared = options.shared && new SharedContent(options.shared, (problem) => emit({ what: 'shared', ...problem }));
   for (const [label, source] of options.servers) {
     const own = pLimit(options.concurrency.perServer);
     const place: Place = (task) => own(() => total(task));
-    const tell = (what: PagerEvent['what']) => {
-      for (const listener of listeners) listener({ label, what });
-    };
-    sessions.set(label, new Session({ ...options, label, source, place, connecting, tell }));
+    const tell = (what: 'changed' | 'lost') => emit({ label, what });
+    sessions.set(label, new Session({ ...options, label, source, place, connecting, tell, shared }));
   }
   const flight = singleFlight<unknown>();
 
@@ -59,6 +64,7 @@ export function hostPager(options: HostPagerOptions): Pager {
     },
     async close() {
       await Promise.all([...sessions.values()].map((session) => session.close()));
+      await shared?.close();
     },
   };
 }

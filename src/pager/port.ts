@@ -1,3 +1,4 @@
+import type { SharedProblem } from '../content/shared/shared-content.ts';
 import type { Expected } from '../content/verify.ts';
 import type { DirectoryChild, Listing, ResourceTemplate, Spoken } from '../protocol/dialect.ts';
 import type { ResourceListing } from '../protocol/resources.ts';
@@ -54,12 +55,12 @@ export interface PageReply {
   readonly blob: Uint8Array | undefined;
 }
 
-/** Something that happened at a server without being asked for. */
-export interface PagerEvent {
-  readonly label: string;
-  /** `changed`: the listing may be another one now. `lost`: the connection ended, and nobody will tell of changes. */
-  readonly what: 'changed' | 'lost';
-}
+/** Something that happened without being asked for. */
+export type PagerEvent =
+  /** At a server. `changed`: the listing may be another one now. `lost`: the connection ended, and nobody will tell of changes. */
+  | { readonly label: string; readonly what: 'changed' | 'lost' }
+  /** In a shared store; no request failed because of it. */
+  | ({ readonly what: 'shared' } & SharedProblem);
 
 /** Fetches what is missing, for all facades of a mount. */
 export interface Pager {

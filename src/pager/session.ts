@@ -1,5 +1,6 @@
 import { Fault, isFault } from '../base/fault.ts';
-import { bytesOf, VerificationError, verifyBytes } from '../content/verify.ts';
+import type { SharedContent } from '../content/shared/shared-content.ts';
+import { bytesOf, type Expected, VerificationError, verifyBytes } from '../content/verify.ts';
 import type { CallOptions } from '../protocol/client.ts';
 import type { DialectChoice } from '../protocol/dialect-choice.ts';
 import { walkResources } from '../protocol/resources.ts';
@@ -10,7 +11,7 @@ import { ChangeNotices } from './change-notices.ts';
 import { Connector, type ConnectorOptions, type Open } from './connector.ts';
 import { within } from './deadline.ts';
 import type { Place } from './places.ts';
-import type { PageReply, PageRequest, PagerEvent } from './port.ts';
+import type { PageReply, PageRequest } from './port.ts';
 
 /** Deadlines in milliseconds. */
 export interface Deadlines {
@@ -23,7 +24,9 @@ export interface SessionOptions extends Omit<ConnectorOptions, 'changed' | 'lost
   readonly deadlines: Deadlines;
   /** Bounds the requests under way; waiting for a place does not count against a deadline. */
   readonly place: Place;
-  readonly tell: (event: PagerEvent['what']) => void;
+  readonly tell: (what: 'changed' | 'lost') => void;
+  /** Where files are looked for before the server is asked, and put when it was. */
+  readonly shared?: SharedContent | undefined;
 }
 
 /**
@@ -43,6 +46,14 @@ export class Session {
   }
 
   async answer(request: PageRequest, signal: AbortSignal): Promise<PageReply[PageRequest['kind']]> {
+    if (request.kind === 'blob') return this.#file(request.uri, request.expected, signal);
+    return this.#answer(request, signal);
+  }
+
+  async #answer(
+    request: Exclude<PageRequest, { kind: 'blob' }>,
+    signal: AbortSignal,
+  ): Promise<PageReply[PageRequest['kind']]> {
     // Whoever connects and lists decides for themselves when to try again.
     if (request.kind !== 'connect' && request.kind !== 'list') this.#backoff.check();
     const open = await this.#opened();
@@ -80,17 +91,27 @@ export class Session {
           async ({ current }, options) =>
             (current?.readDirectory ?? current?.findChildren)?.call(current, request.uri, options),
         );
-      case 'blob': {
-        const { uri, expected } = request;
-        const result = await this.#ask(
-          deadlines.request,
-          `resources/read ${uri}`,
-          signal,
-          async ({ current }, options) => current?.read(uri, options),
-        );
-        return result === undefined ? undefined : this.#verified(result, uri, expected);
-      }
     }
+  }
+
+  /** A file as the shared store has it, else as the server has it. */
+  async #file(uri: string, expected: Expected | undefined, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const { label, shared, deadlines } = this.#options;
+    const file = expected && shared?.file(label, uri, expected);
+    const found = await file?.find();
+    signal.throwIfAborted();
+    if (found !== undefined) return found;
+    this.#backoff.check();
+    const answer = await this.#ask(
+      deadlines.request,
+      `resources/read ${uri}`,
+      signal,
+      async ({ current }, options) => (await file?.findOrClaim()) ?? current?.read(uri, options),
+    );
+    if (answer === undefined || answer instanceof Uint8Array) return answer;
+    const bytes = this.#verified(answer, uri, expected);
+    file?.keep(bytes);
+    return bytes;
   }
 
   async close(): Promise<void> {

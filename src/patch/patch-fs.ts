@@ -4,6 +4,7 @@ import type { Mount } from '../mount.ts';
 import { internalsOf, viewInternalsOf } from '../mounted.ts';
 import type { NodeFs } from '../node/index.ts';
 import { native, nativePromises } from '../node/native.ts';
+import { OptionsError } from '../options.ts';
 import type { View } from '../views/view.ts';
 import { replacementFor } from './functions.ts';
 import { type Patched, Routes } from './routes.ts';
@@ -27,7 +28,7 @@ let unpatch: (() => void) | undefined;
  * Not reached: programs started from here, native code, and what took functions out of `node:fs` before. Import
  * `skillfs/register` first (`node --import skillfs/register`) to be early enough.
  *
- * @throws TypeError for what is no mount and no view
+ * @throws TypeError for what is no mount and no view; OptionsError for a mount point that would hide files of the disk
  */
 export function patchFs(views: Mount | View | readonly (Mount | View)[]): PatchedFs {
   const added = [views].flat().map(patchedOf);
@@ -46,6 +47,7 @@ function patchedOf(view: Mount | View): Patched {
   const { mountPoint, driver } = internalsOf(view);
   const union = viewInternalsOf(view);
   const overlay = union?.layers.some((layer) => layer.kind === 'local' && layer.fs.root === mountPoint) === true;
+  if (!overlay) assertHidesNothing(mountPoint);
   return {
     mountPoint,
     fs: view.fs,
@@ -53,6 +55,17 @@ function patchedOf(view: Mount | View): Patched {
     isServers: (path) => view.originOf(path)?.label !== undefined,
     isWritable: (path) => union?.writes !== undefined && driver.sync(union.writes(path)) !== undefined,
   };
+}
+
+/** @throws OptionsError when there is something at the mount point, or the process works below it */
+function assertHidesNothing(mountPoint: string): void {
+  const there = native.lstatSync(mountPoint, { throwIfNoEntry: false });
+  if (there === undefined) return;
+  if (there.isDirectory() && native.readdirSync(mountPoint).length === 0) return;
+  throw new OptionsError(
+    `mountPoint: ${mountPoint} is on the disk, and would be hidden; to show skills in a directory beside what is in it, ` +
+      'use a union over it (or "overlays" in the settings)',
+  );
 }
 
 /** @returns a function that puts back what was there */

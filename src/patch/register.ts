@@ -26,8 +26,9 @@ try {
     for (const { kind, message } of settings.remarks) if (kind === 'unusable') say(message);
     const verbose = Boolean(process.env['SKILLFS_VERBOSE']);
     const { mount, overlays } = setUp(settings, verbose);
-    mount.on('diagnostic', ({ severity, label, message }) => {
-      if (severity === 'error' || verbose) say(label === undefined ? message : `${label}: ${message}`);
+    mount.on('diagnostic', ({ severity, code, label, message }) => {
+      const hint = code === 'unreachable' && !verbose ? ' (SKILLFS_VERBOSE=1 shows what servers say)' : '';
+      if (severity === 'error' || verbose) say(`${label === undefined ? '' : `${label}: `}${message}${hint}`);
     });
     for (const view of overlays) {
       view.on('diagnostic', ({ code, message }) => {

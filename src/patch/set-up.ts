@@ -18,7 +18,8 @@ export interface SetUp {
  * @param verbose whether the standard error of servers is shown
  * @throws OptionsError naming what cannot be used
  */
-export function setUp({ mount: options, overlays, collisions }: Settings, verbose: boolean): SetUp {
+export function setUp(settings: Settings, verbose: boolean): SetUp {
+  const { mount: options, overlays } = settings;
   const servers = Object.fromEntries(
     Object.entries(options.servers).map(([label, server]) => [label, verbose ? server : quiet(server)]),
   );
@@ -27,7 +28,7 @@ export function setUp({ mount: options, overlays, collisions }: Settings, verbos
   return {
     mount: mounted,
     overlays: [...overlays].flatMap(([directory, view]) =>
-      spellingsOf(directory).map((path) => overlay(mounted, path, view, collisions)),
+      spellingsOf(directory).map((path) => overlay(mounted, path, view, settings)),
     ),
   };
 }
@@ -37,8 +38,8 @@ function quiet(server: ServerSource): ServerSource {
   return 'command' in server && server.stderr === undefined ? { ...server, stderr: 'ignore' } : server;
 }
 
-function overlay(mounted: Mount, path: string, view: OverlayView, collisions: 'rename' | 'hide'): View {
-  const servers = view === 'tree' ? mounted : flat(mounted, { collisions });
+function overlay(mounted: Mount, path: string, view: OverlayView, { collisions, reserved }: Settings): View {
+  const servers = view === 'tree' ? mounted : flat(mounted, { collisions, reserved });
   return union([{ path }, servers], { mountPoint: path });
 }
 

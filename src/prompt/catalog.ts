@@ -14,7 +14,8 @@ export interface CatalogSkill {
 }
 
 export interface CatalogOptions {
-  readonly format: CatalogFormat;
+  /** Default `xml`. */
+  readonly format?: CatalogFormat;
   /** UTF-8 bytes that a page's text may have. Default 16 KiB. */
   readonly budget?: number;
   /** The `nextCursor` of the page before; absent for the first page. */
@@ -49,10 +50,12 @@ const SKILL_MD = '/SKILL.md';
  * `xml` is `<available_skills>` with one `<skill>` each, `markdown` a list with one line each, `json` an array with one line
  * each. An entry is never cut, but the description of one that alone is more than the budget: that ends in an ellipsis.
  *
- * @throws RangeError for a budget that not even an empty catalog fits in, or a cursor that no page gave
+ * @throws RangeError for a format or location that there is not, a budget that not even an empty catalog fits in, or a cursor that no page gave
  */
-export function catalog(from: { skills(): readonly CatalogSkill[] }, options: CatalogOptions): CatalogPage {
-  const { format, budget = BUDGET, cursor, location = 'path' } = options;
+export function catalog(from: { skills(): readonly CatalogSkill[] }, options: CatalogOptions = {}): CatalogPage {
+  const { format = 'xml', budget = BUDGET, cursor, location = 'path' } = options;
+  if (!Object.hasOwn(writers, format)) throw new RangeError(`format: expected ${Object.keys(writers).join(', ')}`);
+  if (location !== 'path' && location !== 'uri') throw new RangeError('location: expected path or uri');
   const writer = writers[format];
   const room = budget - utf8Length(writer.before + writer.after);
   if (!(room >= 0)) throw new RangeError(`a budget of ${budget} bytes is too small for any catalog`);

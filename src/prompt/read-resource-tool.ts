@@ -50,6 +50,9 @@ type Readable = Pick<Mount, 'pathOf' | 'originOf' | 'promises' | 'status'>;
  */
 export function readResourceTool(mount: Readable, options: ReadResourceOptions = {}): ReadResourceTool {
   const { maxBytes = 2 ** 20 } = options;
+  if (typeof mount?.status !== 'function' || typeof mount.pathOf !== 'function') {
+    throw new TypeError('readResourceTool takes what mount() returned: a view does not know servers by their URIs');
+  }
   const labels = mount.status().map(({ label }) => label);
   return {
     name: 'read_resource',

@@ -112,7 +112,7 @@ export function isLostSession(error: unknown): boolean {
 /** What an error says, and what those say that it was made from, each once. */
 function saidBy(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  let said = error.message;
+  let said = error.message.trim();
   for (const { message } of causesOf(error)) if (message !== '' && !said.includes(message)) said += `: ${message}`;
   return said;
 }

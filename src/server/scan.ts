@@ -81,6 +81,7 @@ export async function scan(options: ScanOptions, before?: Snapshot): Promise<Sna
     warnings.push({ path: `${root}SKILL.md`, message: `the skill is not served: ${skill}` });
     return [];
   });
+  warnings.push(...misspelled(walked.files, roots));
   skills.sort(byUri);
   const published = new Set(
     skills.flatMap(({ resources }) => (resources === 'dynamic' ? [] : resources)).map(({ uri }) => uri),
@@ -112,6 +113,15 @@ export function distrust(snapshot: Snapshot, { below }: ScannedFile): Snapshot {
 
 export function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+/** Files that mean to be a SKILL.md, in directories that hold none. */
+function misspelled(files: readonly FoundFile[], roots: ReadonlyMap<string, unknown>): readonly ScanWarning[] {
+  return files.flatMap(({ below }) => {
+    const [, directory = '', name = ''] = /^(.*\/)?([^/]*)$/.exec(below) ?? [];
+    const meant = /^skill\.md$/i.test(name) && name !== 'SKILL.md' && !roots.has(directory);
+    return meant ? [{ path: below, message: 'the skill is not served: the file has to be called SKILL.md' }] : [];
+  });
 }
 
 /** The skills whose directory holds a path: `''` for the served directory itself, else with a trailing slash. */

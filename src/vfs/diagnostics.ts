@@ -28,7 +28,9 @@ export type DiagnosticCode =
   /** Something about a local directory is off; it is used as far as it can be. */
   | 'local'
   /** The cache on disk held something that was not put there, which was dropped, or cannot be used. */
-  | 'cache';
+  | 'cache'
+  /** The shared store had something that was not put there, which was dropped, or cannot be used at the moment. */
+  | 'shared';
 
 /** Something a person who runs the mount should be able to see. Nothing is reported only here: a failing call fails too. */
 export interface Diagnostic {

@@ -10,8 +10,9 @@ export interface Candidate {
 export interface NameCollision {
   /** As whoever keeps it spells it. */
   readonly name: string;
-  /** Who has the plain name: a server's skill, or, where absent, something local or a skill that is gone. */
+  /** Who has the plain name; absent where that is something local, or a skill that is gone. */
   readonly kept: Candidate | undefined;
+  readonly local: boolean;
   /** The others, and the directory each is in; absent where it is left out. */
   readonly others: readonly (Candidate & { readonly directory: string | undefined })[];
 }
@@ -79,7 +80,7 @@ export class FlatNames {
         if (directory !== undefined) directories.set(directory, candidate);
         return { ...candidate, directory };
       });
-      return { name, kept, others: placed };
+      return { name, kept, local: this.#local.has(keyOf(name)), others: placed };
     });
     return { directories, collisions };
   }

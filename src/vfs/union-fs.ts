@@ -1,5 +1,6 @@
 import { Fault, isFault } from '../base/fault.ts';
 import { type Op, together } from '../base/op.ts';
+import { DIRECTORY_SIZE } from './ancestors.ts';
 import { through } from './driver.ts';
 import { PolicyFault } from './guard.ts';
 import { HiddenFault } from './harmless-fs.ts';
@@ -80,11 +81,22 @@ export class UnionFs implements ReadFs {
   }
 
   *stat(path: string): Op<Stat> {
+    if (path === '') return yield* this.#rootStat();
     const [owner] = yield* this.owners(path);
     return this.#inodes.statAt(path, yield* scan(owner, (fs) => fs.stat(path)));
   }
 
+  /** The root is there, whether or not a layer has anything yet. */
+  *#rootStat(): Op<Stat> {
+    for (const layer of this.layers) {
+      const stat = yield* presence(layer, '');
+      if (stat !== undefined) return this.#inodes.statAt('', stat);
+    }
+    return this.#inodes.statAt('', NOTHING_YET);
+  }
+
   *read(path: string): Op<Content> {
+    if (path === '') throw new Fault('EISDIR');
     const [owner] = yield* this.owners(path);
     const { bytes, stat } = yield* run(owner, (fs) => fs.read(path));
     return { bytes, stat: this.#inodes.statAt(path, stat) };
@@ -252,6 +264,8 @@ export class UnionFs implements ReadFs {
     this.#options.shadowed(shadowed);
   }
 }
+
+const NOTHING_YET: Stat = { kind: 'directory', ino: 0, size: DIRECTORY_SIZE, mtimeMs: 0 };
 
 interface Present {
   readonly layer: Layer;

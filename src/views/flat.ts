@@ -22,6 +22,8 @@ export interface FlatViewOptions {
    * or nothing (`hide`). Either way it is reported.
    */
   readonly collisions?: 'rename' | 'hide';
+  /** Names that skills elsewhere have, and that none of these gets: they count as collisions (SEC-5). */
+  readonly reserved?: Iterable<string>;
   /**
    * `hide` (default): what a server that is down or lies cannot serve is not there, so that a scan never fails for it; the
    * mount's own paths tell the error. `throw`: the view tells it too.
@@ -60,12 +62,13 @@ export function flat(mount: Mount, options: FlatViewOptions = {}): View {
     now: Date.now,
     named: (named) => {
       for (const collision of named.collisions) {
-        const message = sentenceOf(collision, mountPoint);
+        const message = sentenceOf(collision);
         if (!told.has(message)) diagnostics.emit({ severity: 'warning', code: 'collision', message });
         told.add(message);
       }
     },
   });
+  view.reserve(options.reserved ?? []);
   mounted.onReplaced(() => view.changed());
 
   const core = new Placed(mountPoint, view, new InodeTable(), Math.trunc(Date.now()));
@@ -148,10 +151,15 @@ function collisionAt({ name, kept, others }: NameCollision, root: string): Colli
   };
 }
 
-function sentenceOf({ name, kept, others }: NameCollision, mountPoint: string): string {
-  const holder = kept === undefined ? 'something else' : `${kept.skill.entry.uri} of server "${kept.label}"`;
+function sentenceOf({ name, kept, local, others }: NameCollision): string {
+  const holder =
+    kept === undefined
+      ? local
+        ? 'a local skill'
+        : 'a skill that is gone'
+      : `${kept.skill.entry.uri} of server "${kept.label}"`;
   const rest = others.map(({ label, skill, directory }) => {
-    const where = directory === undefined ? 'left out' : `at ${pathBelow(mountPoint, directory)}`;
+    const where = directory === undefined ? 'left out' : `in the directory "${directory}"`;
     return `${skill.entry.uri} of server "${label}" is ${where}`;
   });
   return `the name "${name}" belongs to ${holder}; ${rest.join(', ')}`;

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { readFrontmatter } from '../catalog/frontmatter.ts';
 import type { SkillFrontmatter } from '../catalog/types.ts';
 import type { ChangeSource } from '../node/index.ts';
@@ -8,6 +8,7 @@ import { Diagnostics } from '../vfs/diagnostics.ts';
 import { callDriver } from '../vfs/driver.ts';
 import { LocalFs, type LocalSource } from '../vfs/local-fs.ts';
 import type { LocalSkill, SourceLayer } from './layer.ts';
+import { watchTree } from './watch-tree.ts';
 
 /** A directory with the user's own skills. */
 export interface LocalDirectory {
@@ -86,19 +87,5 @@ function skillAt(local: LocalFs, path: string): LocalSkill | undefined {
 
 /** Changes on the disk are told of while somebody listens; other file systems do not tell of theirs. */
 function watched(fs: LocalSource, root: string): ChangeSource {
-  return {
-    subscribe(listener) {
-      if (fs !== native) return () => {};
-      try {
-        const watcher = native.watch(root, { recursive: true, persistent: false }, (_, name) =>
-          listener(name === null ? '' : join('/', name).slice(1)),
-        );
-        watcher.on('error', () => watcher.close());
-        return () => watcher.close();
-      } catch {
-        // A directory that is not there does not change.
-        return () => {};
-      }
-    },
-  };
+  return { subscribe: (listener) => (fs === native ? watchTree(root, listener) : () => {}) };
 }

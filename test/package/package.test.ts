@@ -107,6 +107,17 @@ test('types are those a consumer sees, under ESM and CommonJS resolution', () =>
   expect(execFileSync(tsc, [...options, 'esm.mts', 'cjs.cts'], { cwd: consumer, encoding: 'utf8' })).toBe('');
 });
 
+test('a store in Redis says what to install', () => {
+  const script = (how: string) => `${how}
+    redisStore({ url: 'redis://127.0.0.1:1' }).get('key').catch(({ message }) => console.log(message));`;
+  const message = 'the package "redis" cannot be loaded; install it: npm install redis\n';
+  expect(run('redis.mjs', script(`import { redisStore } from 'skillfs/redis';`))).toBe(message);
+  expect(run('redis.cjs', script(`const { redisStore } = require('skillfs/redis');`))).toBe(message);
+  for (const file of ['redis.d.ts', 'redis.d.cts']) {
+    expect(readFileSync(join(root, 'dist', file), 'utf8')).not.toMatch(/from\s*['"](redis|@redis)/);
+  }
+});
+
 test("the adapters' types need no host", () => {
   const source = (how: string) => `${how}
     import { deepagentsBackend, fastGlobFs, fdirFs, globFs, justBashFs, mastraSkillSource, toVolume } from 'skillfs/adapters';
@@ -176,10 +187,12 @@ test('the exports are a short list', async () => {
     ...['deepagentsBackend', 'fastGlobFs', 'fdirFs', 'globFs', 'justBashFs', 'mastraSkillSource', 'toVolume'],
   ]);
   expect(Object.keys(index).sort()).toEqual([
-    ...['Approvals', 'ApprovalsError', 'MASKED_FIELDS', 'MaskError', 'OptionsError'],
+    ...['Approvals', 'ApprovalsError', 'ExportError', 'MASKED_FIELDS', 'MaskError', 'OptionsError'],
     'VerificationError',
     'catalog',
+    'checkExport',
     'diskStore',
+    'exportTree',
     'flat',
     'mount',
     'patchFs',

@@ -69,7 +69,9 @@ for (const [how, [file, source]] of Object.entries(AGENTS)) {
     });
     const { stdout, stderr, status } = run(cwd, [flag, preload, file]);
     expect(JSON.parse(stdout)).toEqual([...names, 'greet'].sort());
-    expect(stderr).toBe('skillfs: dead: server "dead": not reachable (connecting: Connection closed)\n');
+    expect(stderr).toBe(
+      'skillfs: dead: server "dead": not reachable (connecting: Connection closed) (SKILLFS_VERBOSE=1 shows what servers say)\n',
+    );
     expect(status).toBe(0);
   });
 }
@@ -235,4 +237,62 @@ test('every option of mount() that is plain data is a setting', async () => {
   const notData = ['servers', 'thread', 'worker'];
   const options = Object.keys(resolveOptions({ servers: {} })).filter((key) => !notData.includes(key));
   expect([...MOUNT_KEYS].sort()).toEqual(options.sort());
+});
+
+test('a directory that is not on the disk yet is there, and what a loader does first finds it', () => {
+  const cwd = directory({ '.mcp.json': JSON.stringify({ mcpServers: { acme: live } }) });
+  const script = `const fs = require('fs'), d = '.agents/skills';
+    console.log(JSON.stringify([fs.existsSync(d), fs.statSync(d).isDirectory(), fs.realpathSync(d) === process.cwd() + '/' + d, fs.readdirSync(d).length]));
+    fs.accessSync(d);
+    fs.mkdirSync(d, { recursive: true });
+    fs.mkdirSync(d + '/refunds', { recursive: true });
+    try { fs.mkdirSync(d + '/refunds') } catch (error) { console.log(error.code) }
+    try { fs.mkdirSync(d + '/refunds/new') } catch (error) { console.log(error.code) }`;
+  const { stdout, stderr } = run(cwd, ['--import', dist('register.js').href, '-e', script]);
+  expect([stdout, stderr]).toEqual(['[true,true,true,8]\nEEXIST\nEROFS\n', '']);
+});
+
+test('watching a directory that shows skills of servers tells of local changes, and ends', () => {
+  const cwd = project({ '.mcp.json': JSON.stringify({ mcpServers: { acme: live } }) });
+  const script = `const fs = require('fs');
+    const seen = new Set();
+    const watcher = fs.watch('.agents/skills', { recursive: true }, (event, name) => {
+      seen.add(name);
+      if (name === 'own/deep/SKILL.md') { console.log('told'); watcher.close(); }
+    });
+    fs.mkdirSync('.agents/skills/own/deep', { recursive: true });
+    setTimeout(() => fs.writeFileSync('.agents/skills/own/deep/SKILL.md', 'x'), 300);`;
+  expect(run(cwd, ['--import', dist('register.js').href, '-e', script])).toMatchObject({ stdout: 'told\n', status: 0 });
+});
+
+test('a mount point that would hide files of the disk is refused, and the program runs', () => {
+  const cwd = project({ 'skillfs.json': JSON.stringify({ servers: { acme: live }, mountPoint: '/etc' }) });
+  const script = `console.log(require('fs').existsSync('/etc/passwd'))`;
+  const { stdout, stderr } = run(cwd, ['--import', dist('register.js').href, '-e', script]);
+  expect(stdout).toBe('true\n');
+  expect(stderr).toContain('mountPoint: /etc is on the disk, and would be hidden');
+});
+
+test('settings without servers take those of MCP hosts; one that would keep something out and is wrong keeps it out', () => {
+  const cwd = project({
+    'skillfs.json': JSON.stringify({ overlays: { other: 'flat' }, dynamic: 'denied' }),
+    '.mcp.json': JSON.stringify({ mcpServers: { acme: live } }),
+  });
+  const script = `console.log(require('fs').readdirSync('other').length)`;
+  const { stdout, stderr } = run(cwd, ['--import', dist('register.js').href, '-e', script]);
+  expect(stdout).toBe('8\n');
+  expect(stderr).toMatch(/skillfs\.json: dynamic: .*; "deny" applies/);
+});
+
+test('a server’s skill of a local one’s name is left out of overlays, and said so', () => {
+  const cwd = project({
+    '.agents/skills/refunds/SKILL.md': skillMd('refunds', 'mine'),
+    '.mcp.json': JSON.stringify({ mcpServers: { acme: live } }),
+  });
+  const script = `console.log(require('fs').readdirSync('.agents/skills').filter((name) => name.startsWith('refunds')).join())`;
+  const { stdout, stderr } = run(cwd, ['--import', dist('register.js').href, '-e', script]);
+  expect(stdout).toBe('refunds\n');
+  expect(stderr).toContain(
+    'the name "refunds" belongs to a local skill; skill://acme/billing/refunds/SKILL.md of server "acme" is left out',
+  );
 });

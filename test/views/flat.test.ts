@@ -85,7 +85,7 @@ test('SEC-5, MAP-7: of one name, the first configured server keeps it, and the o
   ]);
   expect(diagnostics).toEqual([
     'collision: the name "refunds" belongs to skill://refunds/SKILL.md of server "first"; ' +
-      'skill://acme/refunds/SKILL.md of server "second" is at /skills/refunds--second--acme',
+      'skill://acme/refunds/SKILL.md of server "second" is in the directory "refunds--second--acme"',
   ]);
 });
 
@@ -176,4 +176,12 @@ test('options that cannot be used are named', async () => {
   expect(() => flat(mount, { mountPoint: 'skills' })).toThrow('mountPoint: expected an absolute');
   expect(() => flat(mount, { collisions: 'drop' as 'hide' })).toThrow('collisions: expected');
   expect(() => flat({} as never)).toThrow('expected what mount() returned');
+});
+
+test('SEC-5: names that are reserved for skills elsewhere are no server’s, and that is reported', async () => {
+  const { mount } = await serve({ acme: { 'a/refunds/SKILL.md': skillMd('refunds'), 'b/SKILL.md': skillMd('b') } });
+  const view = flat(mount, { reserved: ['Refunds', 'x'], collisions: 'hide' });
+  expect(await view.promises.readdir('/skills')).toEqual(['b']);
+  expect(view.collisions()).toMatchObject([{ name: 'Refunds', others: [{ origin: { label: 'acme' } }] }]);
+  expect(await flat(mount, { reserved: ['refunds'] }).promises.readdir('/skills')).toEqual(['b', 'refunds--acme--a']);
 });

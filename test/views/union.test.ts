@@ -293,3 +293,15 @@ test('a union is a layer of another one', async () => {
   expect(await outer.promises.readdir('/o')).toEqual(['a', 'b', 'refunds']);
   expect(await outer.promises.readFile('/o/refunds/SKILL.md', 'utf8')).toBe(skillMd('refunds'));
 });
+
+test('a local directory that is not there yet hides nothing of what is below it', async () => {
+  const local = join(directory({}), 'later');
+  const { mount } = await serve({ acme: { 'acme/refunds/SKILL.md': skillMd('refunds') } });
+  const view = union([{ path: local }, flat(mount)]);
+  expect((await view.promises.stat('/skills')).isDirectory()).toBe(true);
+  expect(view.fs.existsSync('/skills')).toBe(true);
+  expect(await view.promises.readdir('/skills')).toEqual(['refunds']);
+  const empty = union([{ path: local }]);
+  expect((await empty.promises.stat('/skills')).isDirectory()).toBe(true);
+  expect(await empty.promises.readdir('/skills')).toEqual([]);
+});

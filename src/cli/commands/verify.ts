@@ -34,7 +34,8 @@ async function run(wanted: readonly string[], options: VerifyOptions): Promise<v
     const failures: Failure[] = [];
     const files: string[] = [];
     for (const argument of wanted.length === 0 ? [''] : wanted) await collect(mount, pathOf(argument), files, failures);
-    const bar = progressBar(files.length);
+    const bar = progressBar();
+    let done = 0;
     const checked = { verified: 0, unverified: 0 };
     const contentAt = contentOf(mount);
     await Promise.all(
@@ -45,7 +46,7 @@ async function run(wanted: readonly string[], options: VerifyOptions): Promise<v
         } catch (error) {
           failures.push(failureOf(path, error));
         }
-        bar.step();
+        bar.show(++done, files.length);
       }),
     );
     bar.end();

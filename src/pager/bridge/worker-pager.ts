@@ -78,6 +78,8 @@ class Thread {
   readonly #blocking: MessagePort;
   readonly #awaiting: MessagePort;
   readonly #deadlines: WorkerSetup['pager']['deadlines'];
+  /** Milliseconds that a request may wait for the shared store, beside. */
+  readonly #sharedDeadline: number;
   readonly #atOnce: number;
   readonly #pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>();
   readonly #endServers = () => endProcesses(this.#signals);
@@ -93,6 +95,7 @@ class Thread {
     this.#blocking = blocking.port1;
     this.#awaiting = awaiting.port1;
     this.#deadlines = setup.deadlines;
+    this.#sharedDeadline = setup.shared?.deadline ?? 0;
     this.#atOnce = setup.concurrency.total;
     const code = workerFile(file);
     // Servers see the environment as it is when they start; hooks of the host are not the worker's.
@@ -180,7 +183,7 @@ class Thread {
   #patienceFor(requests: readonly PageRequest[]): number {
     const { connect, list, request } = this.#deadlines;
     const longest = requests.some(({ kind }) => kind === 'list') ? list : request;
-    return (connect + longest) * Math.ceil(requests.length / this.#atOnce) + GRACE;
+    return (connect + longest) * Math.ceil(requests.length / this.#atOnce) + this.#sharedDeadline + GRACE;
   }
 
   #giveUp(

@@ -1,5 +1,6 @@
 import { type MessagePort, type TransferListItem, workerData } from 'node:worker_threads';
 import { Fault, isFault } from '../../base/fault.ts';
+import { loadShared } from '../../content/shared/open.ts';
 import { dialectsTried } from '../../protocol/dialects/index.ts';
 import { hostPager } from '../host-pager.ts';
 import type { PageRequest } from '../port.ts';
@@ -39,6 +40,7 @@ const pager = hostPager({
   },
 });
 
+if (options.shared !== undefined) await loadShared(options.shared);
 setInterval(() => Atomics.add(signals, SIGNAL.heartbeat, 1), HEARTBEAT);
 process.on('exit', () => {
   Atomics.store(signals, SIGNAL.exited, 1);

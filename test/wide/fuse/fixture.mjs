@@ -36,7 +36,7 @@ export const skillfs = (...args) => run(process.execPath, [cli, ...args]);
 
 /** The command that mounts, as it stays in the foreground. */
 export function foreground(fixture) {
-  const args = [cli, 'mount', fixture.dir, '--foreground', '--server', `s=${fixture.serverCommand}`];
+  const args = [cli, 'mount', fixture.dir, '--foreground', '--no-cache', '--server', `s=${fixture.serverCommand}`];
   return spawn(process.execPath, args, { stdio: 'ignore' });
 }
 
@@ -94,7 +94,14 @@ export class Fixture {
   }
 
   async mount(...options) {
-    const { code, stderr } = await skillfs('mount', this.dir, '--server', `s=${this.serverCommand}`, ...options);
+    const { code, stderr } = await skillfs(
+      'mount',
+      this.dir,
+      '--no-cache',
+      '--server',
+      `s=${this.serverCommand}`,
+      ...options,
+    );
     if (code !== 0) throw new Error(`mount failed: ${stderr}`);
   }
 

@@ -9,6 +9,7 @@ import { faultChecks } from './faults.mjs';
 import { removeFixtures } from './fixture.mjs';
 import { manyChecks } from './many.mjs';
 import { programChecks, readingFixture } from './programs.mjs';
+import { viewChecks } from './views.mjs';
 
 const isRoot = process.getuid?.() === 0;
 const has = (program) => process.env.PATH.split(delimiter).some((directory) => existsSync(join(directory, program)));
@@ -55,6 +56,7 @@ await reading.unmount();
 await faultChecks(check);
 await manyChecks(check);
 await apiChecks(check);
+await viewChecks(check);
 removeFixtures();
 console.log(`${results.passed} passed, ${results.failed} failed, ${results.skipped} skipped`);
 if (results.failed > 0) process.exitCode = 1;

@@ -1,14 +1,15 @@
 // A stdio server of the skills in a directory, for checks that need to see and to disturb it. Usage: node server.mjs <dir>
 // <dir>/skills: a directory with a SKILL.md is a skill; one with a file .dynamic publishes no manifest.
 // <dir>/faults.json, looked at for each read: { "<uri's end>": "hang" | "exit" | "tamper" }.
-// <dir>/requests.log: a line for each request, "<method> <uri>".
+// <dir>/requests.log: a line for each request, "<method> <uri>". <dir>/server.pid: the process.
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const directory = process.argv[2];
 const skills = join(directory, 'skills');
+writeFileSync(join(directory, 'server.pid'), String(process.pid));
 
 const uriOf = (path) => `skill://${path.split('/').map(encodeURIComponent).join('/')}`;
 const pathOf = (uri) => uri.slice('skill://'.length).split('/').map(decodeURIComponent).join('/');
