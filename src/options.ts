@@ -6,6 +6,7 @@ import type { SharedOptions } from './content/shared-store.ts';
 import { type PolicyOptions, policySchema, type ResolvedPolicy } from './policy/options.ts';
 import { isMcpClient, type McpClient } from './protocol/client.ts';
 import type { ServerConfig } from './protocol/connect.ts';
+import { headerProblem } from './protocol/http/own-headers.ts';
 
 /** A server as config, opened and closed by the mount, or a connected client of either SDK major, which stays the host's. */
 export type ServerSource = ServerConfig | McpClient;
@@ -145,17 +146,33 @@ export class OptionsError extends TypeError {
 const milliseconds = z.number().int().min(1).max(2_147_483_647);
 const count = z.number().int().min(1);
 
+/** Text that a process can be started with. What is wrong with it is said without it: it may be a secret. */
+const text = z.string().refine((value) => !value.includes('\0'), { error: 'expected no NUL in it' });
+const variableName = z.string().regex(/^[^=\0]+$/);
+
 const stdioServer = z.strictObject({
-  command: z.string().min(1),
-  args: z.array(z.string()).optional(),
-  env: z.record(z.string(), z.string()).optional(),
-  cwd: z.string().min(1).optional(),
+  command: text.min(1),
+  args: z.array(text).optional(),
+  env: z.record(variableName, text).optional(),
+  cwd: text.min(1).optional(),
   stderr: z.enum(['inherit', 'ignore']).optional(),
 });
 
 const httpServer = z.strictObject({
-  url: z.url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' }),
-  headers: z.record(z.string(), z.string()).optional(),
+  url: z
+    .url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' })
+    .refine((url) => !hasCredentials(url), {
+      error: 'expected a URL without user and password; give them as the header Authorization',
+    }),
+  headers: z
+    .record(z.string(), z.string())
+    .check(({ value, issues }) => {
+      for (const [name, given] of Object.entries(value)) {
+        const problem = headerProblem(name, given);
+        if (problem !== undefined) issues.push({ code: 'custom', input: name, path: [name], message: problem });
+      }
+    })
+    .optional(),
   authProvider: z
     .custom(isCredentialSource, { error: 'expected an AuthProvider or an OAuthClientProvider' })
     .optional(),
@@ -293,6 +310,12 @@ function check<T>(against: z.ZodType<T>, value: unknown, where: string): T {
   const key = (issue?.path ?? []).map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
   const path = where === 'options' ? key.slice(1) : where + key;
   throw new OptionsError(`${path === '' ? 'options' : path}: ${issue?.message ?? 'cannot be used'}`);
+}
+
+function hasCredentials(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return username !== '' || password !== '';
 }
 
 function isCredentialSource(value: unknown): boolean {

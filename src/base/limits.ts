@@ -2,6 +2,8 @@
 export const LISTING_LIMITS = {
   pages: 2_000,
   entries: 100_000,
+  /** Path segments of all entries together: each may be a directory, of which a short path can have thousands. */
+  segments: 500_000,
 } as const;
 
 /** Bounds on one directory listing of a server. */
@@ -60,10 +62,15 @@ export const LISTEN_AGAIN = { first: 1_000, most: 60_000 } as const;
  */
 export const SHARED_STORE = { first: 1_000, most: 60_000, pendingBytes: 64 * 1024 * 1024, poll: 25 } as const;
 
+/** Milliseconds before an event stream that ended is opened again, whatever the server asks for. */
+export const STREAM_AGAIN = { least: 1_000, most: 60_000 } as const;
+
 /** Bounds on walking everything that a server lists of its resources. */
 export const RESOURCE_LIMITS = {
   pages: 200,
   resources: 20_000,
+  /** Path segments of all of them together. */
+  segments: 200_000,
 } as const;
 
 /** The resource templates that are taken from one server at most. */
@@ -71,3 +78,6 @@ export const TEMPLATES = 500;
 
 /** Requests that a dialect has under way at once while it puts one listing together. */
 export const LISTING_REQUESTS = 8;
+
+/** Levels of an entry that are taken from a server; one that has more is refused by its check, which allows for less. */
+export const ENTRY_DEPTH = 64;

@@ -1,3 +1,5 @@
+import { nestsDeeper } from '../base/depth.ts';
+import { quoted, shortened } from '../base/quote.ts';
 import type { ManifestFile, Refusal, SkillEntry, SkillFrontmatter, SkillLimits } from './types.ts';
 import { isSkillName, isUriProblem, pathBelow, type SkillRoot, skillRootOf } from './uri.ts';
 
@@ -26,6 +28,9 @@ const DESCRIPTION_CHARACTERS = 1024;
 /** Characters of the `compatibility` field, likewise. */
 const COMPATIBILITY_CHARACTERS = 500;
 
+/** Levels of an entry: the frontmatter of a SKILL.md that can be read has 32, and stands below the entry. */
+const DEPTH = 40;
+
 const DIGEST = /^sha256:[0-9a-f]+$/;
 const DIGEST_LENGTH = 'sha256:'.length + 64;
 
@@ -43,8 +48,11 @@ export function checkEntry(value: unknown, limits: SkillLimits, options: EntryOp
   if (!isObject(value)) return { refusal: { reason: 'not-an-object', message: 'the entry is no object' } };
   const { uri, frontmatter, resources } = value;
   if (typeof uri !== 'string') return { refusal: { reason: 'uri', message: 'the entry has no uri' } };
-  const refuse = ({ reason, message }: Problem) => ({ refusal: { uri, reason, message } });
+  const refuse = ({ reason, message }: Problem) => ({ refusal: { uri, reason, message: shortened(message) } });
 
+  if (nestsDeeper(value, DEPTH)) {
+    return refuse({ reason: 'too-deep', message: `${uri} has an entry that nests deeper than ${DEPTH} levels` });
+  }
   const root = skillRootOf(uri);
   if (isUriProblem(root)) return refuse({ reason: 'uri', message: root.problem });
   if (options.taken !== undefined && `${root.treePath}/`.startsWith(`${options.taken}/`)) {
@@ -94,7 +102,7 @@ function frontmatterProblem(frontmatter: unknown, uri: string, { lastSegment }: 
   if (typeof name !== 'string') return { reason: 'name', message: `${uri} has no frontmatter name` };
   if (!isSkillName(name)) {
     const rule = 'no 1 to 64 of a-z, 0-9 and single inner hyphens';
-    return { reason: 'name', message: `${uri} has the frontmatter name ${JSON.stringify(name)}, which is ${rule}` };
+    return { reason: 'name', message: `${uri} has the frontmatter name ${quoted(name)}, which is ${rule}` };
   }
   if (name !== lastSegment) {
     const directory = JSON.stringify(lastSegment);
@@ -178,7 +186,7 @@ function digestProblem(digest: unknown, uri: string): Problem | undefined {
       ? 'no digest'
       : typeof digest === 'string' && isDigest(digest.toLowerCase())
         ? `the digest ${digest}, which is not in lower case`
-        : `the digest ${JSON.stringify(digest)}, which is not "sha256:" and 64 hexadecimal digits`;
+        : `the digest ${quoted(digest)}, which is not "sha256:" and 64 hexadecimal digits`;
   return { reason: 'digest', message: `${uri} has ${what}` };
 }
 
@@ -188,7 +196,7 @@ function isDigest(value: unknown): boolean {
 
 function sizeProblem(size: unknown, uri: string): Problem | undefined {
   if (Number.isSafeInteger(size) && (size as number) >= 0) return undefined;
-  const what = size === undefined ? 'no size' : `the size ${JSON.stringify(size)}, which is no number of bytes`;
+  const what = size === undefined ? 'no size' : `the size ${quoted(size)}, which is no number of bytes`;
   return { reason: 'size', message: `${uri} has ${what}` };
 }
 

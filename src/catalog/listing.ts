@@ -1,3 +1,5 @@
+import { LISTING_LIMITS } from '../base/limits.ts';
+import { shortened } from '../base/quote.ts';
 import { checkEntry, type EntryOptions } from './entry.ts';
 import type { Refusal, SkillEntry, SkillLimits } from './types.ts';
 
@@ -17,6 +19,7 @@ export function checkListing(values: readonly unknown[], limits: SkillLimits, op
   const twice = new Set<string>();
   const refusals: Refusal[] = [];
   const warnings: string[] = [];
+  let segments = 0;
   for (const value of values) {
     const checked = checkEntry(value, limits, options);
     if ('refusal' in checked) {
@@ -28,6 +31,12 @@ export function checkListing(values: readonly unknown[], limits: SkillLimits, op
       if (JSON.stringify(raw.get(entry.uri)) === JSON.stringify(value)) {
         warnings.push(`${entry.uri} is listed more than once, each time the same`);
       } else twice.add(entry.uri);
+      continue;
+    }
+    segments += entry.root.split('/').length;
+    if (segments > LISTING_LIMITS.segments) {
+      const message = `${shortened(entry.uri)} is beyond the ${LISTING_LIMITS.segments} path segments that are taken from one listing`;
+      refusals.push({ uri: entry.uri, reason: 'over-limit', message });
       continue;
     }
     entries.set(entry.uri, entry);

@@ -66,7 +66,7 @@ function parseSegment(text: string): TemplateSegment | undefined {
 /** The values with which a template stands for a URI. */
 export function matchTemplate(template: PathTemplate, { scheme, segments }: ParsedUri): Values | undefined {
   if (scheme !== template.scheme) return undefined;
-  const values: Record<string, string> = {};
+  const values = noValues();
   const extra = segments.length - template.segments.length;
   let at = 0;
   for (const segment of template.segments) {
@@ -86,12 +86,17 @@ export function matchAbove(
 ): { readonly values: Values; readonly next: TemplateSegment; readonly last: boolean } | undefined {
   const next = template.segments[segments.length];
   if (scheme !== template.scheme || next === undefined) return undefined;
-  const values: Record<string, string> = {};
+  const values = noValues();
   for (const [index, text] of segments.entries()) {
     const segment = template.segments[index] as TemplateSegment;
     if (('many' in segment && segment.many) || !bind(segment, text, values)) return undefined;
   }
   return { values, next, last: segments.length === template.segments.length - 1 };
+}
+
+/** Without prototype: a variable may be called `__proto__`. */
+function noValues(): Record<string, string> {
+  return Object.create(null);
 }
 
 function bind(segment: TemplateSegment, text: string, values: Record<string, string>): boolean {

@@ -48,6 +48,7 @@ export type RefusalReason =
   | 'duplicate-entry'
   | 'conflicting-digest'
   | 'over-limit'
+  | 'too-deep'
   | 'dynamic-denied';
 
 /** An entry that was not loaded, and why (ENT-5). */

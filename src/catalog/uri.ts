@@ -1,3 +1,5 @@
+import { shortened } from '../base/quote.ts';
+
 /**
  * Skill URIs and tree paths (MAP-1 to MAP-4).
  *
@@ -36,6 +38,9 @@ const NAME_BYTES = 255;
 /** Bytes of one path below the server's directory, as UTF-8. */
 const PATH_BYTES = 4096;
 
+/** Characters of a URI that can be the URI of a path at all: each byte may be escaped. */
+const URI_CHARACTERS = 3 * PATH_BYTES + 1024;
+
 const SKILL_MD = '/SKILL.md';
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -57,6 +62,7 @@ export function isUriProblem<T extends object | string>(value: T | UriProblem): 
 
 /** Takes a skill URI apart, or says what makes it unusable as a path. */
 export function parseSkillUri(uri: string): ParsedUri | UriProblem {
+  if (uri.length > URI_CHARACTERS) return problem(shortened(uri), `is a path of more than ${PATH_BYTES} bytes`);
   if (LONE_SURROGATE.test(uri)) return problem(uri, 'holds half of a surrogate pair');
   const colon = uri.indexOf('://');
   if (colon === -1) return problem(uri, 'has no "scheme://"');

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { quoted } from '../base/quote.ts';
 
 /** What a manifest says of one file. */
 export interface Expected {
@@ -47,7 +48,7 @@ export function bytesOf(result: unknown, uri: string): Uint8Array {
   if (!Array.isArray(contents)) throw wrongContents(uri, 'the answer has no contents array');
   if (contents.length !== 1) throw wrongContents(uri, `${contents.length} content items came instead of one`);
   const item = contents[0] as { uri?: unknown; text?: unknown; blob?: unknown } | null;
-  if (item?.uri !== uri) throw wrongContents(uri, `the content item is for ${JSON.stringify(item?.uri)}`);
+  if (item?.uri !== uri) throw wrongContents(uri, `the content item is for ${quoted(item?.uri)}`);
   if (typeof item.text === 'string' && item.blob === undefined) return Buffer.from(item.text, 'utf8');
   if (typeof item.blob === 'string' && item.text === undefined) {
     if (!BASE64.test(item.blob)) throw wrongContents(uri, 'the blob is not base64');

@@ -13,7 +13,7 @@ export interface Change {
   readonly syscall: string;
   /** As the program spells it. */
   readonly path: string;
-  /** As errors show it. */
+  /** As errors show it: where the name is completed, the whole of it. */
   readonly shown: string;
   readonly rest: readonly unknown[];
 }
@@ -24,9 +24,11 @@ export interface Change {
  * @throws what the other file system gives, about the path as it was spelled; EROFS where nothing can be changed
  */
 export function* change(context: Context, { name, syscall, path, shown, rest }: Change): Op<unknown> {
-  const target = yield* writable(context, syscall, path, { path: shown });
+  // What is only the beginning of a name says no more than the whole name where it belongs.
+  const target = yield* writable(context, syscall, shown, { path: shown });
+  const at = target.path.slice(0, target.path.length - (shown.length - path.length));
   const given = rest.filter((argument) => argument !== undefined);
-  return translated(yield* callOn(target, name, [target.path, ...given], { path: shown }), target);
+  return translated(yield* callOn(target, name, [at, ...given], { path: shown }), target);
 }
 
 /** Moves or links something, within one file system. */
@@ -101,7 +103,9 @@ export function* callOn(target: WriteTarget, name: string, args: readonly unknow
 
 /** A directory that was made is told of by its path. */
 function translated(result: unknown, target: WriteTarget): unknown {
-  return typeof result === 'string' ? target.back(result) : result;
+  if (typeof result === 'string') return target.back(result);
+  const path = (result as { path?: unknown } | undefined)?.path;
+  return typeof path === 'string' ? { ...(result as object), path: target.back(path) } : result;
 }
 
 function respelled(error: unknown, spelled: Spelled): unknown {

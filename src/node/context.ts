@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { known, type Op } from '../base/op.ts';
 import type { Driver, ReadFs } from '../vfs/read-fs.ts';
 import { isNormal, resolvePath } from './paths.ts';
@@ -62,9 +61,22 @@ export function createContext(core: ReadFs, driver: Driver, options: NodeFsOptio
     // Kernels number devices from 0 upwards; ours must not be taken for one of theirs.
     owner: { dev: 0x6d637000 + mounts, uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
     changes,
-    writes: (path) => (writes === undefined ? known(undefined) : writes(resolve(path))),
+    writes: (path) => (writes === undefined ? known(undefined) : written(core, writes, path)),
     owns: (path) => path === mountPoint || path.startsWith(below),
   };
+}
+
+/** What comes before `..` has to be there; a trailing slash stays, because it says that a directory is meant. */
+function* written(
+  core: ReadFs,
+  writes: NonNullable<NodeFsOptions['writes']>,
+  path: string,
+): Op<WriteTarget | undefined> {
+  // What `.` stands in may be made together with what is below it.
+  const spelled = path.replace(/\/\.(?=\/|$)/g, '/');
+  const plain = spelled.replace(/(?<=[^/])\/+$/, '');
+  const target = yield* writes(yield* locate(core, plain));
+  return target === undefined || plain === spelled ? target : { ...target, path: `${target.path}/` };
 }
 
 /** Finds the core's path for a path as a program wrote it. @throws `Fault` */

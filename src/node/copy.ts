@@ -1,24 +1,20 @@
 import type { CopyOptions, CopySyncOptions } from 'node:fs';
-import { constants as system } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isPromise } from 'node:util/types';
 import type { Op } from '../base/op.ts';
+import type { Content, Stat } from '../vfs/read-fs.ts';
+import { callOn } from './changes.ts';
 import { type Context, locate, type WriteTarget } from './context.ts';
-import { codedError, nodeError, systemError } from './errors.ts';
+import { type Copy, cpError, filterError } from './copy-errors.ts';
+import { nodeError, systemError } from './errors.ts';
 import { callbackIn, deliver, type Forms, type Fs, type FsPromises, forms } from './forms.ts';
-import { checkedByNode, NOWHERE, native } from './native.ts';
+import { checkedByNode, isNodes, NOWHERE, native } from './native.ts';
 import { spelledPath } from './paths.ts';
 
 /** As in the mount. */
 const FILE_MODE = 0o444;
 /** Unlike in the mount: a directory on the real disk has to take its files. */
 const DIRECTORY_MODE = 0o755;
-
-/** Something to copy: from a path of the mount to one of the real disk. */
-interface Copy {
-  readonly from: string;
-  readonly to: string;
-}
 
 interface CopyForms {
   readonly copyFile: Forms<'copyFile'>;
@@ -32,12 +28,14 @@ export function copyForms(context: Context): CopyForms {
   const copyFile = forms(driver, 'copyFile', (source, destination, mode) => {
     const copy = copyArguments(source, destination, native.copyFileSync);
     if (mode !== undefined) checkedByNode(() => native.copyFileSync(NOWHERE, NOWHERE, mode as number));
-    return copyContent(context, copy, (Number(mode ?? 0) & native.constants.COPYFILE_EXCL) !== 0);
+    return copyFileThere(context, copy, Number(mode ?? 0));
   });
 
   const cpSync = (source: unknown, destination: unknown, given?: unknown) => {
     const { filter, ...options } = copyOptions(given) as CopySyncOptions;
-    const copies = [copyArguments(source, destination, native.cpSync)];
+    const whole = copyArguments(source, destination, native.cpSync);
+    if (driver.sync(copiedFromDisk(context, whole, given))) return;
+    const copies = [whole];
     for (let copy = copies.shift(); copy !== undefined; copy = copies.shift()) {
       const wanted = filter === undefined || filter(copy.from, copy.to);
       if (isPromise(wanted)) throw filterError();
@@ -47,7 +45,9 @@ export function copyForms(context: Context): CopyForms {
 
   const cpPromise = async (source: unknown, destination: unknown, given?: unknown) => {
     const { filter, ...options } = copyOptions(given);
-    const copies = [copyArguments(source, destination, native.cpSync)];
+    const whole = copyArguments(source, destination, native.cpSync);
+    if (await driver.async(copiedFromDisk(context, whole, given))) return;
+    const copies = [whole];
     for (let copy = copies.shift(); copy !== undefined; copy = copies.shift()) {
       const wanted = filter === undefined || (await filter(copy.from, copy.to));
       if (wanted) copies.unshift(...(await driver.async(copyOne(context, copy, options))));
@@ -80,19 +80,26 @@ function copyOptions(given: unknown): CopyOptions {
   return given as CopyOptions;
 }
 
-function* copyContent(context: Context, { from, to }: Copy, exclusive: boolean): Op<void> {
+function* copyFileThere(context: Context, copy: Copy, mode: number): Op<unknown> {
   const { core } = context;
+  const { from, to } = copy;
+  const target = yield* fromDisk(context, 'copyfile', copy);
+  if (target !== undefined) return yield* callOn(target, 'copyFile', [from, target.path, mode], spelledOf(copy));
   try {
-    const { bytes, stat } = yield* core.read(yield* locate(core, from));
-    const { fs, path } = yield* destination(context, 'copyfile', from, to);
-    const mode = stat.disk === undefined ? FILE_MODE : stat.disk.mode & 0o777;
-    fs.writeFileSync(path, bytes, { flag: exclusive ? 'wx' : 'w', mode });
-    fs.chmodSync(path, mode);
+    const content = yield* core.read(yield* locate(core, from));
+    const { fs, path } = yield* destination(context, 'copyfile', copy);
+    return put(content, fs, path, (mode & native.constants.COPYFILE_EXCL) !== 0);
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' && code !== undefined) throw systemError(code, 'copyfile', { path: from, dest: to });
     throw nodeError(error, 'copyfile', from, to);
   }
+}
+
+function put({ bytes, stat }: Content, fs: WriteTarget['fs'], path: string, exclusive: boolean): void {
+  const mode = stat.disk === undefined ? FILE_MODE : stat.disk.mode & 0o777;
+  fs.writeFileSync(path, bytes, { flag: exclusive ? 'wx' : 'w', mode });
+  fs.chmodSync(path, mode);
 }
 
 /** Copies a file, or makes a directory. @returns what is to be copied into it */
@@ -102,12 +109,13 @@ function* copyOne(context: Context, copy: Copy, options: Omit<CopyOptions, 'filt
   try {
     const at = yield* locate(core, from);
     const { kind, mtimeMs } = yield* core.stat(at);
-    const { fs, path } = yield* destination(context, 'cp', from, to);
+    const { fs, path } = yield* destination(context, 'cp', copy);
     if (kind === 'directory' && options.recursive !== true) throw cpError('ERR_FS_EISDIR', copy);
     const there = fs.lstatSync(path, { throwIfNoEntry: false });
     if (there !== undefined && there.isDirectory() !== (kind === 'directory')) {
       throw cpError(kind === 'directory' ? 'ERR_FS_CP_DIR_TO_NON_DIR' : 'ERR_FS_CP_NON_DIR_TO_DIR', copy);
     }
+    if (there !== undefined || kind === 'directory') yield* assertElsewhere(context, copy, kind, { fs, path });
     if (kind === 'directory') {
       fs.mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE });
       const entries = yield* core.readdir(at);
@@ -117,9 +125,11 @@ function* copyOne(context: Context, copy: Copy, options: Omit<CopyOptions, 'filt
       if (options.errorOnExist === true) throw cpError('ERR_FS_CP_EEXIST', copy);
       return [];
     }
+    // What cannot be read must not cost what is there.
+    const content = yield* core.read(at);
     fs.mkdirSync(dirname(path), { recursive: true });
     if (there !== undefined) fs.unlinkSync(path);
-    yield* copyContent(context, copy, true);
+    put(content, fs, path, true);
     if (options.preserveTimestamps === true) fs.utimesSync(path, mtimeMs / 1000, mtimeMs / 1000);
     return [];
   } catch (error) {
@@ -127,41 +137,63 @@ function* copyOne(context: Context, copy: Copy, options: Omit<CopyOptions, 'filt
   }
 }
 
+/** @throws what Node throws for a copy of something onto or into itself, by whatever links */
+function* assertElsewhere(context: Context, copy: Copy, kind: Stat['kind'], to: Place): Op<void> {
+  const source = yield* context.writes(copy.from);
+  const same = resolve(copy.from) === resolve(copy.to);
+  const inside = resolve(copy.to).startsWith(`${resolve(copy.from)}/`);
+  if (!same && !inside && source?.fs !== to.fs) return;
+  const [from, dest] = source === undefined ? [copy.from, copy.to] : [realPath(source), realPath(to)];
+  if (same || from === dest) throw cpError('ERR_FS_CP_EINVAL', copy);
+  if (kind === 'directory' && (inside || dest.startsWith(`${from}/`))) throw cpError('ERR_FS_CP_EINVAL', copy);
+}
+
+/** Of what is not there yet, the real path it will have. */
+function realPath({ fs, path }: Place): string {
+  try {
+    return fs.realpathSync(path);
+  } catch (error) {
+    const parent = dirname(path);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
+    return join(realPath({ fs, path: parent }), basename(path));
+  }
+}
+
+/**
+ * Where something of the real disk is copied to; `undefined` for what is not of the disk, or does not go into a view.
+ *
+ * @throws EROFS where nothing can be changed, EXDEV where that is not the disk
+ */
+function* fromDisk(context: Context, syscall: string, copy: Copy): Op<WriteTarget | undefined> {
+  const { from, to } = copy;
+  if (context.owns(resolve(from)) || !context.owns(resolve(to))) return undefined;
+  try {
+    const target = yield* destination(context, syscall, copy);
+    if (!isNodes(target.fs)) throw systemError('EXDEV', syscall, { path: from, dest: to });
+    return target;
+  } catch (error) {
+    throw nodeError(error, syscall, from, to);
+  }
+}
+
+/** Lets Node copy what goes from the real disk into a view. @returns whether it did */
+function* copiedFromDisk(context: Context, copy: Copy, options: unknown): Op<boolean> {
+  const target = yield* fromDisk(context, 'cp', copy);
+  if (target === undefined) return false;
+  yield* callOn(target, 'cp', [copy.from, target.path, options], spelledOf(copy));
+  return true;
+}
+
+type Place = Pick<WriteTarget, 'fs' | 'path'>;
+
 /** Where a copy goes: to the real disk, or where a change at the path is made. @throws EROFS where nothing can be changed */
-function* destination(context: Context, syscall: string, from: string, to: string): Op<Omit<WriteTarget, 'back'>> {
-  if (!context.owns(resolve(to))) return { fs: native, path: to };
+function* destination(context: Context, syscall: string, { from, to }: Copy): Op<WriteTarget> {
+  if (!context.owns(resolve(to))) return { fs: native, path: to, back: (path) => path };
   const target = yield* context.writes(to);
   if (target === undefined) throw systemError('EROFS', syscall, { path: from, dest: to });
   return target;
 }
 
-/** Node's own refusals of `cp`: what they begin with, the code they stand for, and what they say. */
-const CP_ERRORS = {
-  ERR_FS_EISDIR: ['Path is a directory', 'EISDIR', ({ from }: Copy) => `${from} is a directory (not copied)`],
-  ERR_FS_CP_DIR_TO_NON_DIR: [
-    'Cannot overwrite non-directory with directory',
-    'EISDIR',
-    ({ from, to }: Copy) => `cannot overwrite non-directory ${to} with directory ${from}`,
-  ],
-  ERR_FS_CP_NON_DIR_TO_DIR: [
-    'Cannot overwrite directory with non-directory',
-    'ENOTDIR',
-    ({ from, to }: Copy) => `cannot overwrite directory ${to} with non-directory ${from}`,
-  ],
-  ERR_FS_CP_EEXIST: ['Target already exists', 'EEXIST', ({ to }: Copy) => `${to} already exists`],
-} as const;
-
-function cpError(code: keyof typeof CP_ERRORS, copy: Copy): Error {
-  const [prefix, means, say] = CP_ERRORS[code];
-  const message = say(copy);
-  const path = code === 'ERR_FS_EISDIR' ? copy.from : copy.to;
-  const info = { message, path, syscall: 'cp', errno: system.errno[means], code: means };
-  const error = codedError(code, `${prefix}: cp returned ${means} (${message}) ${path}`);
-  Object.defineProperty(error, 'name', { value: 'SystemError', configurable: true, writable: true });
-  return Object.assign(error, { info, errno: info.errno, syscall: 'cp', path });
-}
-
-function filterError(): Error {
-  const message = 'Expected boolean to be returned from the "filter" function but got an instance of Promise.';
-  return Object.assign(new TypeError(message), { code: 'ERR_INVALID_RETURN_VALUE' });
+function spelledOf({ from, to }: Copy) {
+  return { path: from, dest: to };
 }

@@ -6,9 +6,25 @@ import fs from 'node:fs';
  */
 export const native: typeof fs = Object.defineProperties({}, Object.getOwnPropertyDescriptors(fs)) as typeof fs;
 
+const { closeSync, openSync, readFileSync } = native;
+
 export const nativePromises: typeof fs.promises = { ...fs.promises };
 // The object itself stays the same one when its functions are replaced.
 Object.defineProperty(native, 'promises', { value: nativePromises, enumerable: true });
+
+// Node's function opens files with what `openSync` is by then, which may be this very caller.
+Object.defineProperty(native, 'readFileSync', {
+  value(path: number | fs.PathLike, options?: unknown): unknown {
+    if (typeof path === 'number' || options !== undefined) return readFileSync(path, options as null);
+    const fd = openSync(path, 'r');
+    try {
+      return readFileSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  },
+  enumerable: true,
+});
 
 /** Whether a file system is Node's own, as it is, was, or is passed on by others. */
 export function isNodes(source: { readonly openSync?: unknown }): boolean {

@@ -67,7 +67,12 @@ export function openForms(context: Context, descriptors: Descriptors) {
 
   /** Descriptors are the process's: those of another file system's own making would be taken for them. */
   function* writableTarget(path: string): Op<WriteTarget | undefined> {
-    const target = yield* context.writes(path);
+    let target: WriteTarget | undefined;
+    try {
+      target = yield* context.writes(path);
+    } catch (error) {
+      throw nodeError(error, 'open', path);
+    }
     if (target === undefined || isNodes(target.fs)) return target;
     const detail = 'this local layer is not on the disk: only functions that take a path can change it';
     throw systemError('EROFS', 'open', { path, detail });

@@ -1,4 +1,5 @@
 import { Fault } from '../base/fault.ts';
+import { onAbort } from '../base/on-abort.ts';
 import type { CallOptions } from '../protocol/client.ts';
 import { faultOf } from '../protocol/wire-errors.ts';
 
@@ -33,9 +34,8 @@ export async function within<T>(
     };
     const late = new Fault('ETIMEDOUT', { detail: `server "${label}": ${asked} took longer than ${ms} ms` });
     timer = setTimeout(end, ms, late);
-    leave = () => end(signal?.reason);
+    if (signal !== undefined) leave = onAbort(signal, () => end(signal.reason));
   });
-  if (leave !== undefined) signal?.addEventListener('abort', leave, { once: true });
   try {
     const left = () => Math.max(0, until - performance.now());
     return await Promise.race([exchange({ signal: abort.signal, timeout: ms }, left), ended]);
@@ -44,6 +44,6 @@ export async function within<T>(
     throw faultOf(error, label, asked);
   } finally {
     clearTimeout(timer);
-    if (leave !== undefined) signal?.removeEventListener('abort', leave);
+    leave?.();
   }
 }

@@ -1,4 +1,7 @@
+import { upToDepth } from '../base/depth.ts';
 import { Fault, isFault } from '../base/fault.ts';
+import { ENTRY_DEPTH } from '../base/limits.ts';
+import { shortened } from '../base/quote.ts';
 import type { SharedContent } from '../content/shared/shared-content.ts';
 import { bytesOf, type Expected, VerificationError, verifyBytes } from '../content/verify.ts';
 import type { CallOptions } from '../protocol/client.ts';
@@ -65,7 +68,10 @@ export class Session {
         return { ...open.negotiated, ...choice.spoken };
       case 'list':
         return this.#notices.during(() =>
-          this.#ask(deadlines.list, listingWith(choice), signal, (choice, options) => choice.list(options)),
+          this.#ask(deadlines.list, listingWith(choice), signal, async (choice, options) => {
+            const listing = await choice.list(options);
+            return { ...listing, entries: listing.entries.map((entry) => upToDepth(entry, ENTRY_DEPTH)) };
+          }),
         );
       case 'resources':
         return this.#ask(deadlines.list, 'resources/list', signal, ({ client }, options) =>
@@ -81,7 +87,7 @@ export class Session {
         );
       case 'get':
         return this.#ask(deadlines.request, `skills/get ${request.uri}`, signal, async ({ current }, options) =>
-          current?.get(request.uri, options),
+          upToDepth(await current?.get(request.uri, options), ENTRY_DEPTH),
         );
       case 'directory':
         return this.#ask(
@@ -136,10 +142,11 @@ export class Session {
     exchange: (choice: DialectChoice, options: CallOptions) => Promise<T>,
   ): Promise<T> {
     const { label, place } = this.#options;
+    const bounds = { label, asked: shortened(asked), ms, signal };
     return place(async () => {
       const since = performance.now();
       try {
-        const answer = await within({ label, asked, ms, signal }, (options, left) =>
+        const answer = await within(bounds, (options, left) =>
           this.#persist(options, left, (choice) => exchange(choice, options)),
         );
         this.#backoff.worked();

@@ -1,3 +1,5 @@
+import { onAbort } from '../base/on-abort.ts';
+
 /**
  * Runs one task per key at a time: whoever asks while it is under way shares its outcome. A caller whose signal aborts
  * leaves at once; the task itself is aborted when nobody waits for it any more.
@@ -28,12 +30,11 @@ export function singleFlight<T>(): (
     try {
       if (signal === undefined) return await mine.outcome;
       const left = new Promise<never>((_, reject) => {
-        leave = () => reject(signal.reason);
-        signal.addEventListener('abort', leave, { once: true });
+        leave = onAbort(signal, () => reject(signal.reason));
       });
       return await Promise.race([mine.outcome, left]);
     } finally {
-      if (leave !== undefined) signal?.removeEventListener('abort', leave);
+      leave?.();
       mine.waiting--;
       if (mine.waiting === 0 && signal?.aborted === true && flights.get(key) === mine) {
         flights.delete(key);

@@ -23,9 +23,14 @@ export function choose(routes: Routes, path: unknown, kind: Kind): NodeFs | unde
 
 function isNative(patched: Patched, path: string, kind: Kind): boolean {
   if (!patched.overlay) return false;
-  const there = native.lstatSync(path, { throwIfNoEntry: false });
-  if (there === undefined) return false;
-  if (kind === 'list' && !there.isFile()) return false;
+  try {
+    const there = native.lstatSync(path, { throwIfNoEntry: false });
+    if (there === undefined) return false;
+    if (kind === 'list' && !there.isFile()) return false;
+  } catch {
+    // The disk refuses the path: let the function that was called say so, in its own way.
+    return true;
+  }
   return !patched.isServers(path);
 }
 

@@ -1,14 +1,15 @@
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { settled } from '../base/op.ts';
-import { systemError } from '../node/errors.ts';
-import type { NodeFs } from '../node/index.ts';
+import { nodeError, systemError } from '../node/errors.ts';
+import type { NodeFs, WriteTarget } from '../node/index.ts';
+import { isNodes } from '../node/native.ts';
 import { choose, type Kind } from './choose.ts';
-import { merged } from './listings.ts';
+import { opendir, readdirCallback, readdirPromise, readdirSync } from './list-functions.ts';
 import type { Routes } from './routes.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: Node's functions are passed on with whatever arguments they get
-type Fn = ((this: unknown, ...args: any[]) => unknown) & Record<PropertyKey, unknown>;
+export type Fn = ((this: unknown, ...args: any[]) => unknown) & Record<PropertyKey, unknown>;
 
 /** What a function of `node:fs` is replaced with. `of` finds the function of the same name in a mount's `fs`. */
 export type Replace = (original: Fn, routes: Routes, of: (fs: NodeFs) => Fn) => Fn;
@@ -23,6 +24,7 @@ export function replacementFor(name: string, promised: boolean): Replace {
   const base = name.replace(/Sync$/, '');
   const sync = name.endsWith('Sync');
   if (base === 'readdir') return sync ? readdirSync : promised ? readdirPromise : readdirCallback;
+  if (base === 'opendir') return opendir(sync, promised);
   if (base === 'glob') return glob;
   if (base === 'symlink') return byArgument(1, 'one');
   if (TWO.has(base)) return ofTwo(base, sync, promised);
@@ -55,89 +57,57 @@ function routed(original: Fn, routes: Routes, of: (fs: NodeFs) => Fn, index: num
     const args = arguments as unknown as unknown[];
     if (routes.isNobodys(args[index])) return original.apply(this, args);
     const fs = choose(routes, args[index], kind);
-    return fs === undefined ? original.apply(this, args) : of(fs)(...args);
+    if (fs === undefined) return original.apply(this, args);
+    const given = [...args];
+    given[index] = routes.within(given[index]);
+    return of(fs)(...given);
   } as Fn;
+}
+
+interface Choice {
+  /** `undefined` is Node. */
+  readonly fs?: NodeFs | undefined;
+  readonly to: unknown;
 }
 
 /**
- * The side that is a mount's makes the change: it knows what the other one may be. Something is copied into a view only where
- * the view would let it be written.
+ * The side of the source makes the change: it knows what there is. Where the destination is another's, it is told the place on
+ * the disk at which that one would make it.
+ *
+ * @throws EROFS where nothing can be changed, EXDEV where that is not the disk
  */
-function ofTwo(name: string, sync: boolean, promised: boolean): Replace {
-  return (original, routes, of) => {
-    const choice = (from: unknown, to: unknown): { fs?: NodeFs; refused?: Error } => {
-      const [source, target] = [choose(routes, from, 'one'), choose(routes, to, 'one')];
-      if (target === undefined || target === source) return source === undefined ? {} : { fs: source };
-      const patched = routes.of(to);
-      if (patched?.isWritable(routes.absolute(to) as string) === true) return { fs: source ?? target };
-      return { refused: systemError('EROFS', name.toLowerCase(), { path: String(from), dest: String(to) }) };
-    };
-    return function (this: unknown, ...args: unknown[]): unknown {
-      const { fs, refused } = choice(args[0], args[1]);
-      if (refused === undefined) return fs === undefined ? original.apply(this, args) : of(fs)(...args);
-      if (sync) throw refused;
-      if (promised) return Promise.reject(refused);
-      const done = args.findLast((argument) => typeof argument === 'function') as ((error: Error) => void) | undefined;
-      if (done === undefined) return original.apply(this, args);
-      process.nextTick(done, refused);
-      return undefined;
-    } as Fn;
-  };
+function chooseTwo(routes: Routes, name: string, from: unknown, to: unknown): Choice {
+  const [source, target] = [choose(routes, from, 'one'), choose(routes, to, 'one')];
+  if (target === undefined || target === source) return { fs: source, to: routes.within(to) };
+  const spelled = { path: String(from), dest: String(to) };
+  let place: WriteTarget | undefined;
+  try {
+    place = routes.of(to)?.placeOf(routes.absolute(to) as string);
+  } catch (error) {
+    throw nodeError(error, name.toLowerCase(), spelled.path, spelled.dest);
+  }
+  if (place === undefined) throw systemError('EROFS', name.toLowerCase(), spelled);
+  if (!isNodes(place.fs)) throw systemError('EXDEV', name.toLowerCase(), spelled);
+  return { fs: source, to: place.path };
 }
 
-const readdirSync: Replace = (original, routes, of) =>
-  function (this: unknown, path: unknown, options: unknown): unknown {
-    if (routes.isNobodys(path)) return original.call(this, path, options);
-    const fs = choose(routes, path, 'list');
-    if (fs !== undefined) return of(fs)(path, options);
-    const below = routes.below(path);
-    if (below.length === 0) return original.call(this, path, options);
-    const onDisk = settled(() => original.call(this, path, options));
-    return merged(
-      onDisk,
-      below.map((patched) => of(patched.fs)(path, options)),
-    );
-  } as Fn;
-
-const readdirPromise: Replace = (original, routes, of) =>
-  function (this: unknown, path: unknown, options: unknown): unknown {
-    if (routes.isNobodys(path)) return original.call(this, path, options);
-    const fs = choose(routes, path, 'list');
-    if (fs !== undefined) return of(fs)(path, options);
-    const below = routes.below(path);
-    if (below.length === 0) return original.call(this, path, options);
-    return (async () => {
-      const [onDisk] = await Promise.allSettled([original.call(this, path, options)]);
-      return merged(
-        onDisk as PromiseSettledResult<unknown>,
-        await Promise.all(below.map((patched) => of(patched.fs)(path, options))),
-      );
-    })();
-  } as Fn;
-
-const readdirCallback: Replace = (original, routes, of) =>
-  function (this: unknown, ...args: unknown[]): unknown {
-    const [path] = args;
-    const fs = choose(routes, path, 'list');
-    if (fs !== undefined) return of(fs)(...args);
-    const below = routes.below(path);
-    const done = args.at(-1);
-    if (below.length === 0 || typeof done !== 'function') return original.apply(this, args);
-    const given = args.slice(0, -1);
-    const lists = [original, ...below.map((patched) => of(patched.fs))].map((list) =>
-      promisify(list as never)(...(given as [])),
-    );
-    void Promise.allSettled(lists).then(([onDisk, ...mounted]) => {
-      const outcome = settled(() => merged(onDisk as PromiseSettledResult<unknown>, mounted.map(valueOrThrow)));
-      if (outcome.status === 'fulfilled') process.nextTick(done as () => void, null, outcome.value);
-      else process.nextTick(done as () => void, outcome.reason);
-    });
-    return undefined;
-  } as Fn;
-
-function valueOrThrow(outcome: PromiseSettledResult<unknown>): unknown {
-  if (outcome.status === 'rejected') throw outcome.reason;
-  return outcome.value;
+function ofTwo(name: string, sync: boolean, promised: boolean): Replace {
+  return (original, routes, of) =>
+    function (this: unknown, ...args: unknown[]): unknown {
+      const [from, to, ...rest] = args;
+      const choice = settled(() => chooseTwo(routes, name, from, to));
+      if (choice.status === 'fulfilled') {
+        const { fs, to: there } = choice.value;
+        if (fs !== undefined) return of(fs)(routes.within(from), there, ...rest);
+        return original.apply(this, there === to ? args : [from, there, ...rest]);
+      }
+      if (sync) throw choice.reason;
+      if (promised) return Promise.reject(choice.reason);
+      const done = args.findLast((argument) => typeof argument === 'function') as ((error: Error) => void) | undefined;
+      if (done === undefined) return original.apply(this, args);
+      process.nextTick(done, choice.reason);
+      return undefined;
+    } as Fn;
 }
 
 /** Patterns are looked for in their working directory, but for absolute ones. */
@@ -156,6 +126,7 @@ const glob: Replace = (original, routes, of) =>
 const streamClass: Replace = (original, routes, of) => {
   function Stream(this: unknown, ...args: unknown[]): unknown {
     const fs = choose(routes, args[0], 'one');
+    if (fs !== undefined) args[0] = routes.within(args[0]);
     const chosen = (fs === undefined ? original : of(fs)) as unknown as new () => Duplex;
     return Reflect.construct(
       chosen,

@@ -3,8 +3,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { Mount } from '../mount.ts';
 import { internalsOf, viewInternalsOf } from '../mounted.ts';
 import type { NodeFs } from '../node/index.ts';
-import { native, nativePromises } from '../node/native.ts';
+import { checkedByNode, isNodes, NOWHERE, native, nativePromises } from '../node/native.ts';
 import { OptionsError } from '../options.ts';
+import type { Layer, LocalLayer } from '../vfs/union-fs.ts';
 import type { View } from '../views/view.ts';
 import { replacementFor } from './functions.ts';
 import { type Patched, Routes } from './routes.ts';
@@ -46,14 +47,17 @@ export function patchFs(views: Mount | View | readonly (Mount | View)[]): Patche
 function patchedOf(view: Mount | View): Patched {
   const { mountPoint, driver } = internalsOf(view);
   const union = viewInternalsOf(view);
-  const overlay = union?.layers.some((layer) => layer.kind === 'local' && layer.fs.root === mountPoint) === true;
-  if (!overlay) assertHidesNothing(mountPoint);
+  const [first] = union?.layers ?? [];
+  const isHere = (layer: Layer): layer is LocalLayer =>
+    layer.kind === 'local' && layer.fs.root === mountPoint && isNodes(layer.fs.fs as object);
+  const isThere = first !== undefined && isHere(first);
+  if (union?.layers.some(isHere) !== true) assertHidesNothing(mountPoint);
   return {
     mountPoint,
     fs: view.fs,
-    overlay,
+    overlay: isThere && first.writable,
     isServers: (path) => view.originOf(path)?.label !== undefined,
-    isWritable: (path) => union?.writes !== undefined && driver.sync(union.writes(path)) !== undefined,
+    placeOf: (path) => (union?.writes === undefined ? undefined : driver.sync(union.writes(path))),
   };
 }
 
@@ -68,8 +72,19 @@ function assertHidesNothing(mountPoint: string): void {
   );
 }
 
+/**
+ * Node takes from `node:fs` what it removes and copies directories with when it first does. That has to be its own: what
+ * servers show in a directory cannot be removed with it, and is not part of a copy of what is on the disk.
+ */
+function loadInternals(): void {
+  checkedByNode(() => native.rmSync(NOWHERE, { recursive: true, force: true }));
+  checkedByNode(() => native.cpSync(NOWHERE, NOWHERE, { recursive: true }));
+  void nativePromises.cp(NOWHERE, NOWHERE, { recursive: true }).catch(() => {});
+}
+
 /** @returns a function that puts back what was there */
 function patch(): () => void {
+  loadInternals();
   const undo = [
     ...replaceAll(fs as unknown as Functions, native as unknown as Functions, false),
     ...replaceAll(fs.promises as unknown as Functions, nativePromises as unknown as Functions, true),

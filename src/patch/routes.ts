@@ -1,17 +1,18 @@
 import { posix, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { NodeFs } from '../node/index.ts';
+import type { NodeFs, WriteTarget } from '../node/index.ts';
+import { isUrl } from '../node/paths.ts';
 
 /** A mount or a view that a process sees at its mount point. */
 export interface Patched {
   readonly mountPoint: string;
   readonly fs: NodeFs;
-  /** Whether the mount point is a real directory too, which has a say in what is below it. */
+  /** Whether the mount point is a real directory too, with what is first and written to in it. */
   readonly overlay: boolean;
   /** Whether what is at a path is what servers publish, as far as is known without asking one. */
   isServers(path: string): boolean;
-  /** Whether a change at a path can be made. */
-  isWritable(path: string): boolean;
+  /** Where a change at a path is made, if it can be. @throws `Fault` */
+  placeOf(path: string): WriteTarget | undefined;
 }
 
 interface Route {
@@ -64,12 +65,37 @@ export class Routes {
     return this.#above.get(absolute) ?? [];
   }
 
+  /**
+   * A path argument for the mount or view that it is in, or above. By which directories a `..` leads there is the disk's affair, of which
+   * a view knows nothing.
+   */
+  within(path: unknown): unknown {
+    const text = textOf(path);
+    if (text === undefined || !UP.test(text)) return path;
+    const mountPoint = this.of(text)?.mountPoint;
+    if (mountPoint === undefined) return this.absolute(text);
+    const given = text.startsWith('/') ? text : `${process.cwd()}/${text}`;
+    const names = given.split('/');
+    let entered = 0;
+    for (let end = 1; end <= names.length; end++) {
+      const at = resolve(`/${names.slice(0, end).join('/')}`);
+      const isInside = mountPoint === '/' || at === mountPoint || at.startsWith(`${mountPoint}/`);
+      entered = isInside ? entered || end : 0;
+    }
+    const spelled = [mountPoint, ...names.slice(entered)].join('/');
+    return path instanceof Uint8Array ? Buffer.from(spelled) : spelled;
+  }
+
   /** A path argument as an absolute, normalised path; `undefined` for what is none. */
   absolute(path: unknown): string | undefined {
-    if (typeof path === 'string') return path.charCodeAt(0) === 47 ? normal(path) : resolve(path);
-    if (path instanceof Uint8Array) return resolve(Buffer.from(path).toString());
-    if (path instanceof URL && path.protocol === 'file:') return fromUrl(path);
-    return undefined;
+    const text = textOf(path);
+    if (text === undefined) return undefined;
+    try {
+      return text.charCodeAt(0) === 47 ? normal(text) : resolve(text);
+    } catch {
+      // The working directory is gone, and nothing is relative to it.
+      return undefined;
+    }
   }
 
   #at(path: string): Patched | undefined {
@@ -104,6 +130,9 @@ export class Routes {
 /** What a path that is not normal has somewhere, and few others. */
 const NOT_PLAIN = /\/[./]/;
 
+/** A path that goes up somewhere. */
+const UP = /(?:^|\/)\.\.(?:\/|$)/;
+
 /** Almost every path is normal already. */
 const ODD = /\/(?:\.{0,2}\/|\.{0,2}$)/;
 
@@ -111,9 +140,12 @@ function normal(path: string): string {
   return ODD.test(path) ? resolve(path) : path;
 }
 
-function fromUrl(url: URL): string | undefined {
+function textOf(path: unknown): string | undefined {
+  if (typeof path === 'string') return path;
+  if (path instanceof Uint8Array) return Buffer.from(path).toString();
+  if (!isUrl(path)) return undefined;
   try {
-    return fileURLToPath(url);
+    return fileURLToPath(path);
   } catch {
     return undefined;
   }

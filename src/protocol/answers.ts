@@ -1,4 +1,5 @@
-import { isAbsence, MalformedResult } from './wire-errors.ts';
+import { quoted } from '../base/quote.ts';
+import { isAbsence, isUnknownMethod, MalformedResult } from './wire-errors.ts';
 
 /** An object of an answer, its fields unchecked. */
 export function record(value: unknown): Readonly<Record<string, unknown>> | undefined {
@@ -15,6 +16,16 @@ export async function absentAsUndefined<T>(answer: Promise<T>): Promise<T | unde
   }
 }
 
+/** As {@link absentAsUndefined}; a method that the server does not have has nothing, either. */
+export async function unknownAsUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await absentAsUndefined(answer);
+  } catch (error) {
+    if (isUnknownMethod(error)) return undefined;
+    throw error;
+  }
+}
+
 /**
  * The JSON that a `resources/read` result holds: in exactly one text item, for the URI asked (RD-1).
  *
@@ -25,7 +36,7 @@ export function jsonOf(result: unknown, uri: string): unknown {
   const [item, ...more] = Array.isArray(contents) ? contents.map(record) : [];
   if (item === undefined || more.length > 0) throw new MalformedResult(`${uri}: the answer has not one content item`);
   if (item['uri'] !== uri) {
-    throw new MalformedResult(`${uri}: the content item is for ${JSON.stringify(item['uri'])}`);
+    throw new MalformedResult(`${uri}: the content item is for ${quoted(item['uri'])}`);
   }
   if (typeof item['text'] !== 'string') throw new MalformedResult(`${uri} is no text`);
   try {

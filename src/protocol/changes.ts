@@ -23,18 +23,45 @@ export function listenForChanges(client: McpClient, changed: () => void, signal:
 }
 
 function overhear({ transport }: McpClient, changed: () => void, signal: AbortSignal): void {
-  const heard = transport as { onmessage?: Receive | undefined } | undefined;
+  const heard = transport as Heard | undefined;
   const receive = heard?.onmessage;
   if (heard === undefined || receive === undefined) return;
-  const tap: Receive = function (message, ...rest) {
-    if (CHANGES.has((message as { method?: unknown } | null)?.method)) changed();
-    return receive.call(this, message, ...rest);
+  const known = taps.get(heard);
+  const tap = known?.receive === receive ? known : startTap(heard, receive);
+  const listener = { changed };
+  tap.listeners.add(listener);
+  const leave = () => {
+    tap.listeners.delete(listener);
+    if (tap.listeners.size === 0 && heard.onmessage === tap.receive) heard.onmessage = tap.before;
   };
-  heard.onmessage = tap;
-  const restore = () => {
-    if (heard.onmessage === tap) heard.onmessage = receive;
+  signal.addEventListener('abort', leave, { once: true });
+}
+
+interface Heard {
+  onmessage?: Receive | undefined;
+}
+
+/** One tap on a transport, for all who listen to one client: they leave in any order. */
+interface Tap {
+  readonly listeners: Set<{ readonly changed: () => void }>;
+  readonly receive: Receive;
+  readonly before: Receive;
+}
+
+const taps = new WeakMap<Heard, Tap>();
+
+function startTap(heard: Heard, before: Receive): Tap {
+  const listeners: Tap['listeners'] = new Set();
+  const receive: Receive = function (message, ...rest) {
+    if (CHANGES.has((message as { method?: unknown } | null)?.method)) {
+      for (const { changed } of listeners) changed();
+    }
+    return before.call(this, message, ...rest);
   };
-  signal.addEventListener('abort', restore, { once: true });
+  const tap = { listeners, receive, before };
+  taps.set(heard, tap);
+  heard.onmessage = receive;
+  return tap;
 }
 
 /** On 2026-07-28 a server speaks of changes only to who subscribed; where it declares to speak of them at all. */

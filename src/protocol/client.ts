@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { onAbort } from '../base/on-abort.ts';
 
 /**
  * What is used of a connected client. Both SDK majors' `Client` classes fit as they are (`@modelcontextprotocol/sdk` 1.x
@@ -46,7 +47,7 @@ export interface CallOptions {
 const anyResult = z.unknown();
 
 /** Sends one request through a client of either SDK major and returns the result unchecked. */
-export function call(
+export async function call(
   client: McpClient,
   method: string,
   params: Readonly<Record<string, unknown>>,
@@ -57,6 +58,14 @@ export function call(
     resultSchema: unknown,
     options: unknown,
   ) => Promise<unknown>;
-  // Our own deadline aborts the signal; the SDK's must not fire before it.
-  return request({ method, params }, anyResult, { signal: options.signal, timeout: options.timeout + 60_000 });
+  options.signal.throwIfAborted();
+  // A signal for each request: SDK 1.x leaves its listener on it.
+  const own = new AbortController();
+  const leave = onAbort(options.signal, () => own.abort(options.signal.reason));
+  try {
+    // Our own deadline aborts the signal; the SDK's must not fire before it.
+    return await request({ method, params }, anyResult, { signal: own.signal, timeout: options.timeout + 60_000 });
+  } finally {
+    leave();
+  }
 }

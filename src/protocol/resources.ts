@@ -87,6 +87,7 @@ export async function walkResources(client: McpClient, options: CallOptions): Pr
     keyOf: (resource) => record(resource)?.['uri'],
     pages: RESOURCE_LIMITS.pages,
     items: RESOURCE_LIMITS.resources,
+    ms: options.timeout,
   });
   const { items, partial } = (await absentAsUndefined(walk)) ?? { items: [], partial: undefined };
   const resources = items.flatMap((item): ListedResource[] => {

@@ -1,9 +1,9 @@
 import { RESOURCE_LIMITS, TEMPLATES } from '../base/limits.ts';
-import { absentAsUndefined, record } from './answers.ts';
+import { record, unknownAsUndefined } from './answers.ts';
 import { type CallOptions, call, type McpClient } from './client.ts';
 import type { ResourceTemplate } from './dialect.ts';
 import { walkPages } from './dialects/paging.ts';
-import { isUnknownMethod, MalformedResult } from './wire-errors.ts';
+import { MalformedResult } from './wire-errors.ts';
 
 /** A question for the values that a variable of a template can have (DRAFT-3). */
 export interface CompletionQuestion {
@@ -41,6 +41,7 @@ export async function listTemplates(client: McpClient, options: CallOptions): Pr
     keyOf: (template) => record(template)?.['uriTemplate'],
     pages: RESOURCE_LIMITS.pages,
     items: TEMPLATES,
+    ms: options.timeout,
   });
   const walked = await unknownAsUndefined(walk);
   return (walked?.items ?? []).flatMap((item): ResourceTemplate[] => {
@@ -68,13 +69,4 @@ export async function complete(
   if (!Array.isArray(values)) throw new MalformedResult('completion/complete answered without values');
   const texts = values.filter((value): value is string => typeof value === 'string');
   return { values: texts.slice(0, VALUES), more: completion?.['hasMore'] === true || texts.length > VALUES };
-}
-
-async function unknownAsUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await absentAsUndefined(answer);
-  } catch (error) {
-    if (isUnknownMethod(error)) return undefined;
-    throw error;
-  }
 }

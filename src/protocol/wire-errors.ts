@@ -1,4 +1,5 @@
 import { Fault, isFault } from '../base/fault.ts';
+import { shortened } from '../base/quote.ts';
 
 /** JSON-RPC codes that say "there is no such thing": invalid params, and the 2025 era's "resource not found". */
 const ABSENT: ReadonlySet<unknown> = new Set([-32602, -32002]);
@@ -111,10 +112,21 @@ export function isLostSession(error: unknown): boolean {
 
 /** What an error says, and what those say that it was made from, each once. */
 function saidBy(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  let said = error.message.trim();
-  for (const { message } of causesOf(error)) if (message !== '' && !said.includes(message)) said += `: ${message}`;
-  return said;
+  if (!(error instanceof Error)) return shortened(String(error));
+  let said = '';
+  for (const message of causesOf(error).map(messageOf)) {
+    if (message !== '' && !said.includes(message)) said += said === '' ? message : `: ${message}`;
+  }
+  return shortened(said);
+}
+
+/** An error's message; what a schema finds, which is written over many lines, in one. */
+function messageOf(error: Error): string {
+  const { issues } = error as { issues?: unknown };
+  if (!Array.isArray(issues)) return error.message.trim().replace(/\s*\n\s*/g, ' ');
+  const { path, message } = (issues[0] ?? {}) as { path?: readonly PropertyKey[]; message?: string };
+  const where = path?.length ? ` at ${path.map(String).join('.')}` : '';
+  return `the answer is not what the protocol says (${message}${where})`;
 }
 
 /** An error and those it was made from. The SDK keeps some of them among the data of its errors. */

@@ -1,3 +1,5 @@
+import { shortened } from '../base/quote.ts';
+
 /** What happened, by a stable name for programs. */
 export type DiagnosticCode =
   /** An entry was not loaded; the message says why. */
@@ -54,6 +56,7 @@ export class Diagnostics {
   }
 
   emit(diagnostic: Diagnostic): void {
-    for (const listener of this.#listeners) listener(diagnostic);
+    const told = { ...diagnostic, message: shortened(diagnostic.message, 2_000) };
+    for (const listener of this.#listeners) listener(told);
   }
 }

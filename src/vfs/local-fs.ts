@@ -32,11 +32,14 @@ export interface LocalSource {
   readdirSync(path: string, options: { withFileTypes: true }): unknown;
   readFileSync(path: string): unknown;
   realpathSync(path: string): unknown;
+  /** Where there are links. */
+  lstatSync?(path: string): unknown;
   readonly promises: {
     stat(path: string): Promise<unknown>;
     readdir(path: string, options: { withFileTypes: true }): Promise<unknown>;
     readFile(path: string): Promise<unknown>;
     realpath(path: string): Promise<unknown>;
+    lstat?(path: string): Promise<unknown>;
   };
 }
 
@@ -72,6 +75,24 @@ export class LocalFs implements ReadFs {
     return this.root === '/' ? `/${path}` : `${this.root}/${path}`;
   }
 
+  /**
+   * Where the source has, or is to get, what is changed at a path.
+   *
+   * @throws `Fault` EACCES for a link to nothing, by which something would be made that is not of this directory
+   */
+  *placeOf(path: string): Op<string> {
+    const at = this.pathOf(path);
+    try {
+      yield* this.#stat(path);
+      return at;
+    } catch (error) {
+      if (!isAbsent(error)) throw error;
+      if (yield* this.#isLink(at)) throw new Fault('EACCES', { detail: `${at} is a link that leads nowhere` });
+      const found = isMissingSkillFile(error, path) ? yield* this.variantOf(path) : undefined;
+      return found === undefined ? at : this.pathOf(found);
+    }
+  }
+
   *stat(path: string): Op<Stat> {
     return yield* this.#tryingVariant(path, (at) => this.#stat(at));
   }
@@ -88,11 +109,11 @@ export class LocalFs implements ReadFs {
     )) as readonly NativeDirent[];
     const entries: DirEntry[] = [];
     for (const dirent of dirents) {
-      const name = String(dirent.name);
+      const name = nameOf(dirent);
       const kind = dirent.isSymbolicLink() ? yield* this.#linkKind(path, name) : kindOf(dirent);
       if (kind !== undefined) entries.push({ name, kind });
     }
-    return withSkillFile(entries).sort((a, b) => (a.name < b.name ? -1 : 1));
+    return withSkillFile(entries).sort(byName);
   }
 
   *#stat(path: string): Op<Stat> {
@@ -141,11 +162,27 @@ export class LocalFs implements ReadFs {
         () => this.fs.readdirSync(at, { withFileTypes: true }),
         () => this.fs.promises.readdir(at, { withFileTypes: true }),
       )) as readonly NativeDirent[];
-      const name = dirents.map((dirent) => String(dirent.name)).find((one) => VARIANT.test(one));
+      const [name] = dirents
+        .filter((dirent) => isVariant(dirent.name) && !dirent.isDirectory())
+        .map(nameOf)
+        .sort();
       return name === undefined ? undefined : directory === '' ? name : `${directory}/${name}`;
     } catch {
       // The exact name's own error is what counts.
       return undefined;
+    }
+  }
+
+  *#isLink(at: string): Op<boolean> {
+    try {
+      const stats = (yield* this.#call(
+        () => this.fs.lstatSync?.(at),
+        async () => this.fs.promises.lstat?.(at),
+      )) as Kind | undefined;
+      return stats?.isSymbolicLink() === true;
+    } catch (error) {
+      if (isAbsent(error)) return false;
+      throw error;
     }
   }
 
@@ -209,12 +246,28 @@ function realpathSync(fs: LocalSource, path: string): unknown {
 
 function withSkillFile(entries: readonly DirEntry[]): DirEntry[] {
   if (entries.some(({ name }) => name === 'SKILL.md')) return [...entries];
-  const variant = entries.find(({ name, kind }) => kind === 'file' && VARIANT.test(name));
+  const [variant] = entries.filter(({ name, kind }) => kind === 'file' && isVariant(name)).sort(byName);
   return entries.map((entry) => (entry === variant ? { ...entry, name: 'SKILL.md' } : entry));
 }
 
+function byName(a: DirEntry, b: DirEntry): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+function nameOf(dirent: NativeDirent): string {
+  return String(dirent.name);
+}
+
+function isVariant(name: unknown): boolean {
+  return name !== 'SKILL.md' && VARIANT.test(String(name));
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Fault && error.code === 'ENOENT';
+}
+
 function isMissingSkillFile(error: unknown, path: string): boolean {
-  return error instanceof Fault && error.code === 'ENOENT' && (path === 'SKILL.md' || path.endsWith('/SKILL.md'));
+  return isAbsent(error) && (path === 'SKILL.md' || path.endsWith('/SKILL.md'));
 }
 
 function kindOf(of: Kind): DirEntry['kind'] | undefined {

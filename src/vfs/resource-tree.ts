@@ -1,3 +1,5 @@
+import { RESOURCE_LIMITS } from '../base/limits.ts';
+import { shortened } from '../base/quote.ts';
 import { isUriProblem, parseSkillUri } from '../catalog/uri.ts';
 
 export interface ResourceFile {
@@ -20,6 +22,8 @@ export type ResourceNode = ResourceFile | ResourceDir;
 /** Resources by path: `<scheme>/<what follows>`, decoded where a name can hold it. One URI has one path, and one path one URI. */
 export class ResourceTree {
   readonly root: ResourceDir = { kind: 'directory', path: '', uri: undefined, children: new Map() };
+  /** Of all resources together. */
+  #segments = 0;
 
   lookup(path: string): ResourceNode | undefined {
     let node: ResourceNode = this.root;
@@ -34,7 +38,14 @@ export class ResourceTree {
   /** @returns the resource that has no place in the tree, and why: this one, or one that has to make room for it */
   add(uri: string, kind: 'file' | 'directory'): { readonly uri: string; readonly problem: string } | undefined {
     const names = namesOf(uri);
-    if (typeof names === 'string') return { uri, problem: `${uri} ${names}` };
+    if (typeof names === 'string') return { uri, problem: `${shortened(uri)} ${names}` };
+    this.#segments += names.length;
+    if (this.#segments > RESOURCE_LIMITS.segments) {
+      return {
+        uri,
+        problem: `${shortened(uri)} is beyond the ${RESOURCE_LIMITS.segments} path segments that are taken`,
+      };
+    }
     const last = names.pop() as string;
     let displaced: ResourceFile | undefined;
     let dir = this.root;
@@ -67,10 +78,14 @@ export function resourceUriOf(path: string): string | undefined {
   return isUriProblem(parseSkillUri(uri)) ? undefined : uri;
 }
 
+/** Characters of a URI that has a path here. */
+const PATH_CHARACTERS = 4096;
+
 /** The names on the way to a resource, or what is wrong with its URI. Empty segments (`file:///x`) make no directory. */
 function namesOf(uri: string): string[] | string {
   const [, scheme, rest] = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s.exec(uri) ?? [];
   if (scheme === undefined || rest === undefined) return 'has no scheme';
+  if (uri.length > PATH_CHARACTERS) return `is longer than ${PATH_CHARACTERS} characters`;
   const names = rest.split('/').filter(Boolean).map(nameOf);
   if (names.length === 0) return 'has no path';
   if (names.some((name) => name === '.' || name === '..')) return 'has a segment "." or ".."';

@@ -3,6 +3,7 @@ import { INSTRUCTION_URIS, RETRY_AFTER_MOST } from '../base/limits.ts';
 import type { Op } from '../base/op.ts';
 import { type TreeDiff, treeDiff } from '../catalog/diff.ts';
 import { checkEntry, type EntryOptions } from '../catalog/entry.ts';
+import { skillUrisIn } from '../catalog/instructions.ts';
 import { checkListing } from '../catalog/listing.ts';
 import { type PathTemplate, parseTemplate } from '../catalog/template.ts';
 import { type SkillNode, SkillTree, withoutConflicts } from '../catalog/tree.ts';
@@ -378,8 +379,7 @@ export class ServerState {
   *#confirmInstructions(): Op<void> {
     const { instructions, dialect } = this.negotiated ?? {};
     if (!this.options.instructions || instructions === undefined || dialect === undefined) return;
-    const named = new Set(instructions.match(/[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s<>"'`)\]]+\/SKILL\.md/g) ?? []);
-    for (const uri of [...named].slice(0, INSTRUCTION_URIS)) {
+    for (const uri of skillUrisIn(instructions, INSTRUCTION_URIS)) {
       const root = skillRootOf(uri);
       if (isUriProblem(root) || this.tree?.skillAt(root.treePath) !== undefined) continue;
       if (this.refusalAt(root.treePath) !== undefined) continue;
@@ -391,6 +391,8 @@ export class ServerState {
       } catch (error) {
         if (!isFault(error) || error.code === 'EAGAIN') throw error;
         this.options.report({ severity: 'warning', code: 'warning', message: error.message, uri, cause: error });
+        // Whoever does not answer is not asked for the others: each would be waited for as long.
+        if (error.code === 'ETIMEDOUT' || error.code === 'EHOSTUNREACH') return;
       }
     }
   }

@@ -1,5 +1,6 @@
 import { Fault } from '../base/fault.ts';
 import type { Op } from '../base/op.ts';
+import { quoted } from '../base/quote.ts';
 import { frontmatterDifferences } from '../catalog/equivalence.ts';
 import { FrontmatterError, readFrontmatter } from '../catalog/frontmatter.ts';
 import type { FileNode, SkillNode } from '../catalog/tree.ts';
@@ -136,5 +137,5 @@ function isSkillMd({ skill, path }: FileNode): boolean {
 }
 
 function show(value: unknown): string {
-  return value === undefined ? 'missing' : JSON.stringify(value);
+  return value === undefined ? 'missing' : quoted(value);
 }

@@ -223,7 +223,7 @@ export class SkillFs implements SkillSource {
   #unlisted(tree: SkillTree, path: string): Fault {
     const absent = this.#absentIn(tree);
     if (absent.size >= MISSES) absent.clear();
-    const fault = new UnlistedFault(this.state.label, path);
+    const fault = new UnlistedFault(this.state.label, tree, path);
     absent.set(path, fault);
     return fault;
   }
@@ -396,18 +396,39 @@ const MISSES = 10_000;
 /** A path that the held manifest does not list (VER-3). Its cause is made only when somebody looks. */
 class UnlistedFault extends Fault {
   readonly #label: string;
+  readonly #tree: SkillTree;
   readonly #path: string;
 
-  constructor(label: string, path: string) {
+  constructor(label: string, tree: SkillTree, path: string) {
     super('ENOENT');
     this.#label = label;
+    this.#tree = tree;
     this.#path = path;
   }
 
   override get cause(): unknown {
     const uri = fromTreePath(this.#path) ?? this.#path;
-    return new VerificationError('unlisted', uri, `server "${this.#label}": the manifest does not list ${uri}`);
+    const other = otherSpelling(this.#tree, this.#path);
+    const hint = other === undefined ? '' : `, but ${other}, which only looks the same`;
+    return new VerificationError('unlisted', uri, `server "${this.#label}": the manifest does not list ${uri}${hint}`);
   }
+}
+
+/**
+ * A path that is there and is written with other code points: `é` is one, or two. Names are what the server makes them, byte for
+ * byte; programs that type them, and the disks that they come from, have one form each.
+ */
+function otherSpelling(tree: SkillTree, path: string): string | undefined {
+  let found = '';
+  for (const name of path.split('/')) {
+    const { node } = tree.lookup(found);
+    if (node?.kind !== 'directory') return undefined;
+    const names = tree.list(node).map((entry) => entry.name);
+    const same = names.find((one) => one === name) ?? names.find((one) => one.normalize() === name.normalize());
+    if (same === undefined) return undefined;
+    found = found === '' ? same : `${found}/${same}`;
+  }
+  return found === path ? undefined : (tree.lookup(found).node?.uri ?? found);
 }
 
 /** A path inside a skill as a URI: the skill's directory as the server spells it, the rest in canonical spelling. */

@@ -156,7 +156,7 @@ class UnionView implements View {
     yield* made(local);
     return {
       fs: local.fs as unknown as WriteTarget['fs'],
-      path: local.pathOf(below as string),
+      path: yield* local.placeOf(below as string),
       back: (there) => pathBelow(this.mountPoint, belowOf(local.root, there) ?? there),
     };
   }

@@ -90,3 +90,16 @@ test('a hostile template is matched in no time that depends on its kind', () => 
   const uri = `skill://${Array.from({ length: 600 }, () => 'aaa').join('/')}/c`;
   expect(matchTemplate(hostile, parsed(uri))).toBeUndefined();
 });
+
+test.each(['__proto__', 'constructor', 'toString'])('DRAFT-3: a variable may be called %s', (name) => {
+  for (const [text, uri] of [
+    [`skill://a/{${name}}/SKILL.md`, 'skill://a/b/SKILL.md'],
+    [`skill://a/{+${name}}/SKILL.md`, 'skill://a/b/c/SKILL.md'],
+  ] as const) {
+    const values = matchTemplate(template(text), parsed(uri)) ?? {};
+    expect(Object.keys(values)).toEqual([name]);
+    expect(expandTemplate(template(text), values)).toBe(uri);
+  }
+  const above = matchAbove(template(`skill://a/{${name}}/SKILL.md`), parsed('skill://a/b'));
+  expect(Object.keys(above?.values ?? {})).toEqual([name]);
+});

@@ -50,6 +50,8 @@ describe('parseSkillUri', () => {
     ['skill://été/技能/𝒳', 'été/技能/𝒳'],
     ['skill://%E6%8A%80/%3F%23', '技/?#'],
     ['skill://a/...', 'a/...'],
+    ['skill://a/..%2e', 'a/...'],
+    ['skill://a/x%2520y', 'a/x%20y'],
     ['skill://a/.git', 'a/.git'],
     ['skill://a/<b>|"^`{}[]', 'a/<b>|"^`{}[]'],
     [`skill://${'x'.repeat(255)}`, 'x'.repeat(255)],

@@ -70,6 +70,11 @@ test('VER-3, DRAFT-4: a manifest is no file of a skill, nor a skill', async () =
 test.each([
   ['is no JSON', () => '<html>', 'resources', /_manifest cannot be used: .* is no JSON/],
   ['lists a path outside', (text: string) => text.replace('docs/', '../'), 'uri', undefined],
+  ['lists an absolute path', (text: string) => text.replace('docs/', '/docs/'), 'uri', undefined],
+  ['lists a path with a backslash', (text: string) => text.replace('docs/', 'docs\\\\'), 'uri', undefined],
+  ['lists a file twice', withFiles((files) => [...files, files[0]]), 'duplicate-file', undefined],
+  ['has a size that is none', (text: string) => text.replace(/"size":\s*\d+/, '"size":"1"'), 'size', undefined],
+  ['has a file that is none', withFiles((files) => [null, ...files]), 'resources', undefined],
   ['has a hash of another kind', (text: string) => text.replaceAll('sha256:', 'md5:'), 'digest', undefined],
 ])('ENT-5, DRAFT-4: a skill whose manifest %s is refused by name, the others load', async (_, damage, reason, note) => {
   const exchanges = transcript('manifest');
@@ -105,6 +110,13 @@ test('DRAFT-4, MAP-8: a SKILL.md that only an outer manifest lists is a file of 
   expect(mount.skills().map(({ name }) => name)).toEqual(['notes', 'git-workflow']);
 });
 
+function withFiles(change: (files: readonly unknown[]) => readonly unknown[]): (text: string) => string {
+  return (text) => {
+    const manifest = JSON.parse(text);
+    return JSON.stringify({ ...manifest, files: change(manifest.files) });
+  };
+}
+
 /** Changes the text that is served for a URI. */
 function change(exchanges: Exchange[], uri: string, edit: (text: string) => string): void {
   const at = exchanges.findIndex(({ params }) => params?.['uri'] === uri);
@@ -115,3 +127,13 @@ function change(exchanges: Exchange[], uri: string, edit: (text: string) => stri
     result: { contents: [{ ...item, text: edit(item?.text ?? '') }] },
   };
 }
+
+test('VER-1, DRAFT-4: a manifest with the size of another file serves nothing of it', async () => {
+  const exchanges = transcript('manifest');
+  change(exchanges, MANIFEST, (text) => text.replace(/"size":\s*\d+/g, '"size":1'));
+  const { mount } = await replay(exchanges);
+  expect(await rejection(mount.promises.readFile(`${SKILL}/SKILL.md`))).toMatchObject({
+    code: 'EIO',
+    cause: { reason: 'size' },
+  });
+});

@@ -506,3 +506,25 @@ describe('sixty servers, ten that never answer and ten that die', () => {
     expect(await rejection(asked)).toMatchObject({ code: 'EIO' });
   });
 });
+
+test('ninety-nine servers are connected to, so many at a time as are allowed, and none is too late for it', async () => {
+  let now = 0;
+  let most = 0;
+  const server = await httpScript(
+    { skills },
+    {
+      before(_request, response, method) {
+        if (method !== 'server/discover') return false;
+        most = Math.max(most, ++now);
+        response.on('close', () => now--);
+        return false;
+      },
+    },
+  );
+  const servers = Object.fromEntries(Array.from({ length: 99 }, (_, index) => [`s${index}`, { url: server.url }]));
+  const held = mount({ servers, thread: 'host', concurrency: { total: 6 } });
+  onTestFinished(() => held.close());
+  const states = (await held.ready()).map(({ state }) => state);
+  expect(new Set(states)).toEqual(new Set(['ready']));
+  expect(most).toBeLessThanOrEqual(6);
+});

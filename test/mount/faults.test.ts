@@ -296,3 +296,66 @@ test('NEG-1, ERR-1: a capability whose methods are missing is reported as a fail
   const [status] = await mount.ready();
   expect(status).toMatchObject({ state: 'failed', lastError: { message: expect.stringMatching(/skills\/list/) } });
 });
+
+test('VER-1: a digest of other line ends is told, and nothing is changed to make it fit; binary files pass', async () => {
+  const text = 'one\ntwo\n';
+  const made = 'one\r\ntwo\r\n';
+  const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0xff, 0xfe]);
+  const skill = scriptedSkill('bad', { 'x.md': made, 'logo.png': png });
+  const served = (uri: string) => (uri.endsWith('x.md') ? contents(uri, text) : fileOf([skill], uri));
+  const { mount } = await mountScript({ skills: [skill], read: served });
+  const error = await rejection(mount.promises.readFile('/mcp/s/bad/x.md'));
+  expect(error).toMatchObject({ code: 'EIO', cause: { reason: 'size' } });
+  expect(error.message).toContain('the digest is of the same text with CRLF line ends');
+  expect(new Uint8Array(await mount.promises.readFile('/mcp/s/bad/logo.png'))).toEqual(png);
+});
+
+test('VER-1: after a failure that passes, content is checked as it was before', async () => {
+  let asked = 0;
+  const { mount } = await mountScript(
+    badRead((uri) => {
+      asked++;
+      if (asked === 1) throw new Error('try again');
+      return contents(uri, asked === 2 ? 'bad y' : 'bad x');
+    }),
+  );
+  expect(await rejection(mount.promises.readFile('/mcp/s/bad/x.md'))).toMatchObject({ code: 'EIO' });
+  expect(await rejection(mount.promises.readFile('/mcp/s/bad/x.md'))).toMatchObject({ cause: { reason: 'digest' } });
+  expect(await mount.promises.readFile('/mcp/s/bad/x.md', 'utf8')).toBe('bad x');
+});
+
+const fields = 'name: bad\ndescription: About bad\n';
+test.each([
+  ['an unquoted colon', `---\n${fields}more: use this: when\n---\n`, 'yaml', /line 4.*has to be quoted/],
+  ['no fence', `# Bad\n${fields}`, 'missing-fence', /the first line is not "---" but "# Bad"/],
+  ['a fence that is not closed', `---\n${fields}`, 'unclosed-fence', /no line "---" ends/],
+  ['a key twice', `---\n${fields}name: bad\n---\n`, 'duplicate-key', /"name" is set twice/],
+  ['an alias bomb', `---\n${fields}a: &a [x, x]\n${bomb()}---\n`, 'too-many-aliases', /aliases/],
+])('VER-4: a SKILL.md with %s is never silently gone: it is told by name', async (_what, text, problem, message) => {
+  const entry = { ...bad.entry, resources: [{ ...skillMdFile, digest: digest(text), size: text.length }] };
+  const { mount, diagnostics } = await mountScript({ skills: [good, { entry, files: { [entry.uri]: text } }] });
+  const error = await rejection(mount.promises.readFile('/mcp/s/bad/SKILL.md'));
+  expect(error).toMatchObject({ code: 'EIO', cause: { reason: 'frontmatter', cause: { problem } } });
+  expect(error.message).toMatch(message);
+  expect(diagnostics).toMatchObject([
+    { code: 'verification', uri: 'skill://bad/SKILL.md', message: expect.stringMatching(message) },
+  ]);
+  expect(await mount.promises.readFile('/mcp/s/good/SKILL.md', 'utf8')).toContain('name: good');
+});
+
+function bomb(): string {
+  return Array.from(
+    { length: 20 },
+    (_, i) => `${'a'.repeat(i + 2)}: &${'a'.repeat(i + 2)} [*${'a'.repeat(i + 1)}, *${'a'.repeat(i + 1)}]\n`,
+  ).join('');
+}
+
+test.each([
+  ['a byte order mark', `\uFEFF---\n${fields}---\n`],
+  ['blanks after the fences', `--- \t\n${fields}---  \n`],
+])('VER-4: a SKILL.md with %s is read as it is', async (_what, text) => {
+  const file = { ...skillMdFile, digest: digest(text), size: Buffer.byteLength(text) };
+  const entry = { ...bad.entry, resources: [file] };
+  const { mount } = await mountScript({ skills: [{ entry, files: { [entry.uri]: text } }] });
+  expect(await mount.promises.readFile('/mcp/s/bad/SKILL.md', 'utf8')).toBe(text);
+});

@@ -169,3 +169,19 @@ test('MAP-5: what has no path says so', async () => {
   expect(mount.originOf('/elsewhere')).toBeUndefined();
   expect(mount.originOf('/mcp/other/x')).toBeUndefined();
 });
+
+test('MAP-5: names that only look the same are different files, and an error tells the one that is there', async () => {
+  const [composed, decomposed] = ['caf\u00e9.md', 'cafe\u0301.md'];
+  const skill = (files: Record<string, string>) => ({ skills: [spelled('skill://menu', 'menu', files)] });
+  const both = await mountScript(skill({ [`skill://menu/${composed}`]: 'one', [`skill://menu/${decomposed}`]: 'two' }));
+  expect(await both.mount.promises.readFile(`/mcp/s/menu/${composed}`, 'utf8')).toBe('one');
+  expect(await both.mount.promises.readFile(`/mcp/s/menu/${decomposed}`, 'utf8')).toBe('two');
+  const { mount } = await mountScript(skill({ [`skill://menu/a/${composed}`]: 'one' }));
+  await expect(mount.promises.readFile(`/mcp/s/menu/a/${decomposed}`)).rejects.toMatchObject({
+    code: 'ENOENT',
+    cause: { reason: 'unlisted', message: expect.stringContaining(`but skill://menu/a/${composed}, which only looks`) },
+  });
+  await expect(mount.promises.readFile('/mcp/s/menu/a/other.md')).rejects.toMatchObject({
+    cause: { message: expect.not.stringContaining('looks') },
+  });
+});

@@ -170,3 +170,43 @@ test('a refresh that fails keeps the last good tree, marked stale', async () => 
   expect(mount.status()[0]).toMatchObject({ stale: false });
   expect(mount.status()[0]?.lastError).toBeUndefined();
 });
+
+test('LST-1: a listing that takes too long is cut, and marked partial', async () => {
+  let page = 0;
+  const { mount } = await mountScript(
+    {
+      list: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return { skills: [scriptedSkill(`slow-${page++}`).entry], nextCursor: `${page}` };
+      },
+    },
+    { deadlines: { list: 2_000 } },
+  );
+  expect((await mount.ready())[0]).toMatchObject({ state: 'ready', partial: expect.stringMatching(/took too long/) });
+  expect(mount.skills().length).toBeGreaterThan(0);
+}, 20_000);
+
+test('LST-1: cursors of a megabyte, pages that shrink and entries that move between pages cost nothing', async () => {
+  const cursor = (page: number) => `${page}${'x'.repeat(1_000_000)}`;
+  const pages = [entries.slice(0, 4), entries.slice(3, 5), [], entries.slice(1, 6)];
+  const { mount } = await mountScript({
+    list: (at) => {
+      const page = Number.parseInt(at ?? '0', 10);
+      return { skills: pages[page], ...(page < 3 && { nextCursor: cursor(page + 1) }) };
+    },
+  });
+  await mount.ready();
+  expect(mount.skills()).toHaveLength(5);
+  expect(mount.status()[0]).toMatchObject({ refused: [], partial: 'page 3 brought nothing new' });
+});
+
+test.each([0, -1, 1e308, Number.NaN, Number.POSITIVE_INFINITY, '60000', null])(
+  'LST-3: a TTL of %s is no reason to fail, nor to ask without end',
+  async (ttlMs) => {
+    const { mount, requests } = await mountScript({ list: () => ({ skills: entries, ttlMs }) }, {}, 'v2');
+    await mount.ready();
+    for (let index = 0; index < 20; index++) await mount.promises.readdir('/mcp/s');
+    expect(mount.skills()).toHaveLength(6);
+    expect(requests).toEqual(['skills/list']);
+  },
+);

@@ -3,6 +3,10 @@ import { mount } from '../../src/mount.ts';
 import { OptionsError } from '../../src/options.ts';
 import { connectScript, scriptedSkill } from '../support/scripted-server.ts';
 
+function http(headers: Record<string, string>): unknown {
+  return { servers: { a: { url: 'http://x', headers } } };
+}
+
 const bad: [name: string, options: unknown, message: RegExp][] = [
   ['no options', undefined, /^options: /],
   ['no servers', {}, /^servers: /],
@@ -33,6 +37,40 @@ const bad: [name: string, options: unknown, message: RegExp][] = [
     { servers: { a: { url: 'http://x', fetch: 1 } } },
     /^servers\["a"\]\.fetch: expected a function/,
   ],
+  [
+    'a header with a line end',
+    http({ Authorization: 'secret\r\nX: y' }),
+    /^servers\["a"\]\.headers\.Authorization: has a value/,
+  ],
+  ['a header with a NUL', http({ 'X-A': 'secret\0' }), /^servers\["a"\]\.headers\.X-A: has a value/],
+  ['a header that is not Latin-1', http({ 'X-A': 'secret☃' }), /^servers\["a"\]\.headers\.X-A: has a value/],
+  ['a name that is no header’s', http({ 'X A': 'secret' }), /^servers\["a"\]\.headers\.X A: is no name/],
+  ['a name with a line end', http({ 'X\r\nA': 'secret' }), /headers\.X\r\nA: is no name/],
+  [
+    'a header that breaks connections',
+    http({ 'Content-Length': '5' }),
+    /headers\.Content-Length: is set by the connection/,
+  ],
+  [
+    'credentials in a URL',
+    { servers: { a: { url: 'http://me:secret@x/mcp' } } },
+    /^servers\["a"\]\.url: expected a URL without/,
+  ],
+  [
+    'a NUL in an argument',
+    { servers: { a: { command: 'x', args: ['secret\0'] } } },
+    /^servers\["a"\]\.args\[0\]: expected no NUL/,
+  ],
+  [
+    'a NUL in a variable',
+    { servers: { a: { command: 'x', env: { K: 'secret\0' } } } },
+    /^servers\["a"\]\.env\.K: expected no NUL/,
+  ],
+  [
+    'a variable that sets another',
+    { servers: { a: { command: 'x', env: { 'A=B': 'secret' } } } },
+    /^servers\["a"\]\.env\.A=B: Invalid key/,
+  ],
   ['an empty label', { servers: { '': { command: 'x' } } }, /label "" cannot be a directory name/],
   ['dots as a label', { servers: { '..': { command: 'x' } } }, /label "\.\." cannot be/],
   ['a slash in a label', { servers: { 'a/b': { command: 'x' } } }, /label "a\/b" .*slash/],
@@ -44,6 +82,7 @@ describe('a bad option names its key, and nothing is started', () => {
   test.each(bad)('%s', (_name, options, message) => {
     expect(() => mount(options as never)).toThrow(OptionsError);
     expect(() => mount(options as never)).toThrow(message);
+    expect(() => mount(options as never)).not.toThrow(/secret/);
     expect(() => mount(options as never)).toThrow(expect.objectContaining({ code: 'ERR_SKILLFS_OPTIONS' }));
   });
 });

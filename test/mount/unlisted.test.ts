@@ -140,6 +140,17 @@ test('GET-3: URIs that the instructions name are confirmed with the server', asy
   ]);
 });
 
+test('GET-3: a server that answers none of what its instructions name is waited for once', async () => {
+  const instructions = Array.from({ length: 10_000 }, (_, index) => `skill://s${index}/SKILL.md`).join(' ');
+  const { mount, requests, diagnostics } = await mountScript(
+    { instructions, skills: [scriptedSkill('listed')], get: () => new Promise(() => {}) },
+    { deadlines: { request: 200 } },
+  );
+  expect((await mount.ready())[0]).toMatchObject({ state: 'ready', skills: 1 });
+  expect(requests).toEqual(['skills/list', 'skills/get skill://s0/SKILL.md']);
+  expect(diagnostics).toMatchObject([{ code: 'warning', uri: 'skill://s0/SKILL.md' }]);
+});
+
 test('GET-3: the instructions are left alone where the option says so', async () => {
   const script = { ...server(), instructions: 'Start with skill://acme/hidden/SKILL.md.' };
   const { mount, requests } = await mountScript(script, { instructions: false });
@@ -259,4 +270,49 @@ test('DIR-2: what only the server shows of an array skill is neither listed nor 
   expect(await mount.promises.readdir('/mcp/s/listed')).toEqual(['SKILL.md', 'docs']);
   expect(await rejection(mount.promises.readFile('/mcp/s/listed/extra.md'))).toMatchObject({ code: 'ENOENT' });
   expect(requests).toEqual(['skills/list']);
+});
+
+test('GET-1: a server that cannot be asked for one skill has those that it lists, and others are not there', async () => {
+  const { mount, diagnostics } = await mountScript({
+    skills: [listed],
+    get: () => {
+      throw Object.assign(new Error('Method not found'), { code: -32601 });
+    },
+  });
+  expect(await mount.promises.readFile('/mcp/s/listed/docs/x.md', 'utf8')).toBe('x');
+  expect(await rejection(mount.promises.stat('/mcp/s/other'))).toMatchObject({ code: 'ENOENT' });
+  expect(diagnostics).toEqual([]);
+});
+
+test('VER-5: what is denied is denied alike, however it is looked at', async () => {
+  const dynamic = { ...listed, entry: { ...listed.entry, resources: 'dynamic' as const } };
+  const { mount, requests } = await mountScript({ skills: [dynamic] }, { dynamic: 'deny' });
+  const { promises } = mount;
+  for (const path of ['/mcp/s/listed', '/mcp/s/listed/SKILL.md', '/mcp/s/listed/docs/x.md']) {
+    for (const look of [
+      (at: string) => promises.stat(at),
+      (at: string) => promises.readFile(at),
+      (at: string) => promises.access(at),
+    ]) {
+      expect(await rejection(look(path))).toMatchObject({ code: 'EACCES' });
+    }
+    expect(await rejection(promises.readdir(path))).toMatchObject({ code: 'EACCES' });
+  }
+  expect(await promises.readdir('/mcp/s')).toEqual([]);
+  expect(requests).toEqual(['skills/list']);
+});
+
+test('DIR-1: a directory without end is cut', async () => {
+  const dynamic = { ...listed, entry: { ...listed.entry, resources: 'dynamic' as const } };
+  let page = 0;
+  const { mount, requests } = await mountScript({
+    capability: { directoryRead: true },
+    skills: [dynamic],
+    readDirectory: (uri) => ({
+      resources: [{ uri: `${uri}/f${page++}.md`, mimeType: 'text/plain' }],
+      nextCursor: `${page}`,
+    }),
+  });
+  expect((await mount.promises.readdir('/mcp/s/listed')).length).toBeGreaterThan(100);
+  expect(requests.length).toBeLessThan(250);
 });

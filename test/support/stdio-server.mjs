@@ -3,9 +3,11 @@
 // exitOnProbe: ends at the first request that is not initialize; env: serves that variable as content;
 // startLog: appends a line to that file at each start; exitOnFirstRead: as exitOnRead, but only the process that started first;
 // floodOnRead: answers such a read with one endless line; exitAtOnce: ends as soon as it started;
-// badEntry: lists one that is not valid; cwd: serves its working directory; echoCapabilities: serves what the client declared.
+// hangOn: never answers that method; helper: leaves a process that holds its output, whose id it writes there; noise: writes about everything else around its
+// messages, in pieces, to both outputs; badEntry: lists one that is not valid; cwd: serves its working directory; echoCapabilities: serves what the client declared.
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const options = JSON.parse(process.argv[2] ?? '{}');
@@ -13,11 +15,29 @@ if (options.pidFile) writeFileSync(options.pidFile, String(process.pid));
 if (options.startLog) appendFileSync(options.startLog, 'start\n');
 const isFirst = !options.startLog || readFileSync(options.startLog, 'utf8') === 'start\n';
 if (options.exitAtOnce) process.exit(1);
+if (options.helper) {
+  const helper = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], {
+    stdio: ['ignore', 'inherit', 'ignore'],
+    detached: true,
+  });
+  helper.unref();
+  writeFileSync(options.helper, String(helper.pid));
+}
+if (options.noise) {
+  process.stdout.write('Starting …\r\n\n{not json}\n\0\n');
+  process.stderr.write('e'.repeat(10_000_000));
+}
 const skillMd = '---\nname: faulty\ndescription: About faulty\n---\n';
 const files = {
   'skill://faulty/SKILL.md': skillMd,
   'skill://faulty/x.md': 'x',
-  'skill://faulty/y.md': options.env ? (process.env[options.env] ?? 'unset') : options.cwd ? process.cwd() : 'y',
+  'skill://faulty/y.md': options.env
+    ? (process.env[options.env] ?? 'unset')
+    : options.cwd
+      ? process.cwd()
+      : options.noise
+        ? 'é☃𝒳'
+        : 'y',
 };
 const resources = Object.entries(files).map(([uri, text]) => ({
   uri,
@@ -48,7 +68,13 @@ function flood() {
   return null;
 }
 
-const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+function send(message) {
+  const line = `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
+  if (!options.noise) return process.stdout.write(line);
+  // Not on the borders of characters.
+  const bytes = Buffer.from(`${line.trimEnd()}\r\nanswered\r\n`);
+  for (let at = 0; at < bytes.length; at += 7) writeSync(1, bytes.subarray(at, at + 7));
+}
 const handlers = {
   initialize: ({ protocolVersion, capabilities }) => {
     if (options.echoCapabilities) publish('skill://faulty/y.md', JSON.stringify(capabilities));
@@ -72,6 +98,7 @@ const handlers = {
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) return;
+  if (options.hangOn === method) return;
   if (options.exitOnProbe && method === 'server/discover') process.exit(1);
   const handler = handlers[method];
   if (handler === undefined) return send({ id, error: { code: -32601, message: `Method not found: ${method}` } });

@@ -305,3 +305,19 @@ test('a local directory that is not there yet hides nothing of what is below it'
   expect((await empty.promises.stat('/skills')).isDirectory()).toBe(true);
   expect(await empty.promises.readdir('/skills')).toEqual([]);
 });
+
+test('a SKILL.md inside a local skill is a file of it, and no skill', async () => {
+  const local = directory({ 'outer/SKILL.md': skillMd('outer'), 'outer/examples/inner/SKILL.md': skillMd('inner') });
+  const view = union([{ path: local }]);
+  expect(await view.promises.readFile('/skills/outer/examples/inner/SKILL.md', 'utf8')).toBe(skillMd('inner'));
+  expect(view.skills().map(({ name }) => name)).toEqual(['outer']);
+});
+
+test('a layer that fails is no layer that has nothing: the ones below it are not asked instead', async () => {
+  const local = directory({ 'a/SKILL.md': skillMd('a'), 'a/b.md/c': 'c' });
+  symlinkSync('loop', join(local, 'a/loop'));
+  const below = directory({ 'a/SKILL.md': skillMd('a'), 'a/loop': 'below', 'a/b.md': 'below' });
+  const { promises } = union([{ path: local }, { path: below }]);
+  expect((await rejection(promises.readFile('/skills/a/loop'))).code).toBe('ELOOP');
+  expect((await rejection(promises.readFile('/skills/a/b.md'))).code).toBe('EISDIR');
+});

@@ -7,7 +7,9 @@ import {
   type WorkerOptions,
 } from 'node:worker_threads';
 import { Fault } from '../../base/fault.ts';
+import { onAbort } from '../../base/on-abort.ts';
 import { settled } from '../../base/op.ts';
+import { atExit } from '../at-exit.ts';
 import { endProcess } from '../host-processes.ts';
 import { keyOf, type PageReply, type PageRequest, type Pager, type PagerEvent } from '../port.ts';
 import { singleFlight } from '../single-flight.ts';
@@ -82,7 +84,7 @@ class Thread {
   readonly #sharedDeadline: number;
   readonly #atOnce: number;
   readonly #pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: unknown) => void }>();
-  readonly #endServers = () => endProcesses(this.#signals);
+  readonly #forgetExit = atExit(() => endProcesses(this.#signals));
   #lastId = 0;
   #death: Fault | undefined;
 
@@ -112,7 +114,6 @@ class Thread {
       if ('event' in message) tell(message.event);
       else this.#settle(message);
     });
-    process.on('exit', this.#endServers);
     this.#idle();
   }
 
@@ -129,13 +130,13 @@ class Thread {
       this.#pending.get(id)?.reject(signal?.reason);
     };
     const answer = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));
-    signal?.addEventListener('abort', cancel, { once: true });
+    const leave = signal && onAbort(signal, cancel);
     this.#awaiting.postMessage({ ...question, id } satisfies ToWorker);
     this.#busy();
     try {
       return await answer;
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      leave?.();
       this.#pending.delete(id);
       if (this.#pending.size === 0) this.#idle();
     }
@@ -202,7 +203,7 @@ class Thread {
 
   async close(): Promise<void> {
     if (!this.gone) await this.ask({ kind: 'close' }).catch(() => undefined);
-    process.off('exit', this.#endServers);
+    this.#forgetExit();
     await this.#worker.terminate();
   }
 
@@ -222,7 +223,7 @@ class Thread {
       const detail = `the worker that talks to the servers ended${why}; the next call starts another`;
       this.#death = new Fault('EIO', { detail, cause });
       endProcesses(this.#signals);
-      process.off('exit', this.#endServers);
+      this.#forgetExit();
       void this.#worker.terminate();
     }
     for (const { reject } of this.#pending.values()) reject(this.#death);

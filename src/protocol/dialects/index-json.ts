@@ -1,4 +1,5 @@
 import { LISTING_LIMITS, TEMPLATES } from '../../base/limits.ts';
+import { quoted } from '../../base/quote.ts';
 import { jsonOf, record } from '../answers.ts';
 import type { CallOptions, McpClient } from '../client.ts';
 import type { Dialect, DialectFactory, Listing, MadeEntry, ResourceTemplate } from '../dialect.ts';
@@ -79,7 +80,7 @@ async function readIndex(client: McpClient, options: CallOptions): Promise<Listi
     } else if (type === 'mcp-resource-template' && typeof url === 'string') {
       templates.push({ uriTemplate: url, ...(typeof description === 'string' && { description }) });
     } else {
-      const what = type === undefined ? 'no type' : `the type ${JSON.stringify(type)}`;
+      const what = type === undefined ? 'no type' : `the type ${quoted(type)}`;
       skipped.set(what, (skipped.get(what) ?? 0) + 1);
     }
   }

@@ -94,7 +94,8 @@ class Manifests implements Dialect {
 }
 
 function isManifest(uri: string): boolean {
-  return uri.startsWith('skill://') && uri.endsWith(MANIFEST);
+  // Of a skill: `skill://_manifest` is none's.
+  return uri.startsWith('skill://') && uri.endsWith(MANIFEST) && uri.length > 'skill:/'.length + MANIFEST.length;
 }
 
 /** Whether a SKILL.md has no manifest of its own and lies in a skill that has one: a file of that, as its manifest says. */

@@ -11,7 +11,12 @@ export interface Walk {
   readonly keyOf: (item: unknown) => unknown;
   readonly pages: number;
   readonly items: number;
+  /** Milliseconds that the whole walk has. */
+  readonly ms: number;
 }
+
+/** The part of its time in which a walk asks for more: what came by then is of use, what comes too late is not. */
+const ASKING = 0.75;
 
 /**
  * Walks a paged listing to its end (LST-1): on while `nextCursor` is a string, the empty one included, and no further
@@ -22,6 +27,7 @@ export async function walkPages(walk: Walk): Promise<{ items: readonly unknown[]
   const items: unknown[] = [];
   const seen = new Set<unknown>();
   let cursor: string | undefined;
+  const until = performance.now() + walk.ms * ASKING;
   for (let pages = 1; ; pages++) {
     let page: Page;
     try {
@@ -43,6 +49,7 @@ export async function walkPages(walk: Walk): Promise<{ items: readonly unknown[]
     }
     if (typeof page.nextCursor !== 'string') return { items, partial: undefined };
     if (pages >= walk.pages) return { items, partial: `cut after ${walk.pages} pages` };
+    if (performance.now() > until) return { items, partial: `cut after ${pages} pages, which took too long` };
     cursor = page.nextCursor;
   }
 }

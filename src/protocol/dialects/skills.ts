@@ -6,7 +6,7 @@ import {
   skillsCapabilityOf,
 } from '@modelcontextprotocol/core/ext/skills';
 import { DIRECTORY_LIMITS, LISTING_LIMITS } from '../../base/limits.ts';
-import { absentAsUndefined, record } from '../answers.ts';
+import { absentAsUndefined, record, unknownAsUndefined } from '../answers.ts';
 import { type CallOptions, call, type McpClient } from '../client.ts';
 import type { Dialect, DirectoryChild, Listing } from '../dialect.ts';
 import { MalformedResult } from '../wire-errors.ts';
@@ -41,6 +41,7 @@ async function list(client: McpClient, options: CallOptions): Promise<Listing> {
     keyOf: (entry) => record(entry)?.['uri'],
     pages: LISTING_LIMITS.pages,
     items: LISTING_LIMITS.entries,
+    ms: options.timeout,
   });
   return { entries: items, ...(partial !== undefined && { partial }), ...hints };
 }
@@ -53,7 +54,8 @@ function hintsOf({ ttlMs, cacheScope }: Readonly<Record<string, unknown>>): Pick
 }
 
 async function get(client: McpClient, uri: string, options: CallOptions): Promise<unknown> {
-  const result = await absentAsUndefined(call(client, SKILLS_GET_METHOD, { uri }, options));
+  // A server that lists and has no way to be asked for one skill has said all that it has to say.
+  const result = await unknownAsUndefined(call(client, SKILLS_GET_METHOD, { uri }, options));
   if (result === undefined) return undefined;
   const skill = record(result)?.['skill'];
   if (skill === undefined) throw new MalformedResult(`${SKILLS_GET_METHOD} answered without a skill`);
@@ -78,6 +80,7 @@ async function readDirectory(
     keyOf: (child) => record(child)?.['uri'],
     pages: DIRECTORY_LIMITS.pages,
     items: DIRECTORY_LIMITS.children,
+    ms: options.timeout,
   });
   const walked = await absentAsUndefined(walk);
   return walked?.items.flatMap((item): DirectoryChild[] => {

@@ -1,10 +1,11 @@
 import type { Fetch } from './guarded-fetch.ts';
+import { isOfServer } from './own-headers.ts';
 
 /** Redirects followed one after the other. */
 const REDIRECTS = 5;
 
 /**
- * A `fetch` that is sent elsewhere only within the server's own origin, and with the same method: what is asked of a server,
+ * A `fetch` that is sent elsewhere only within the server's own origin, or to the same over TLS, and with the same method: what is asked of a server,
  * and the headers it is asked with, go to no other (SEC-4). Requests for other URLs, such as those of an authorization server, are
  * left alone.
  *
@@ -21,7 +22,7 @@ export function ownOriginFetch(fetch: Fetch, server: URL): Fetch {
       await response.body?.cancel();
       const next = new URL(location, at);
       const keepsMethod = response.status === 307 || response.status === 308 || (init?.method ?? 'GET') === 'GET';
-      if (next.origin !== server.origin || !keepsMethod) {
+      if (!isOfServer(next, server) || !keepsMethod) {
         throw new Error(
           `${server.origin} redirects to ${next.href}, which is not followed; give that URL if it is meant`,
         );

@@ -1,8 +1,9 @@
 import { StreamableHTTPClientTransport, withDpopFromProvider } from '@modelcontextprotocol/client';
-import { HTTP_ANSWER_BYTES } from '../../base/limits.ts';
+import { HTTP_ANSWER_BYTES, STREAM_AGAIN } from '../../base/limits.ts';
 import type { HttpServer } from '../connect.ts';
 import { AnswerCut } from '../wire-errors.ts';
 import { type Fetch, guardedFetch } from './guarded-fetch.ts';
+import { withOwnHeaders } from './own-headers.ts';
 import { ownOriginFetch } from './own-origin-fetch.ts';
 import { isOAuth, sharedAuth } from './shared-auth.ts';
 
@@ -30,9 +31,11 @@ class HttpTransport extends StreamableHTTPClientTransport {
 
 /** A transport to a server over Streamable HTTP. */
 export function httpTransport(server: HttpServer): StreamableHTTPClientTransport {
-  const { url, headers, authProvider, fetch: given = fetch } = server;
+  const { headers = {}, authProvider, fetch: given = fetch } = server;
+  const url = new URL(server.url);
   const authorizations = new WeakMap<Response, string | null>();
-  const guarded = guardedFetch(ownOriginFetch(given, new URL(url)), HTTP_ANSWER_BYTES, (error, sent) => {
+  const sending = withOwnHeaders(ownOriginFetch(given, url), url, headers);
+  const guarded = guardedFetch(sending, HTTP_ANSWER_BYTES, (error, sent) => {
     const { id } = typeof sent?.body === 'string' ? (JSON.parse(sent.body) as { id?: string | number }) : {};
     if (id !== undefined) transport.failRequest(id, error);
   });
@@ -42,12 +45,20 @@ export function httpTransport(server: HttpServer): StreamableHTTPClientTransport
     return response;
   };
   const dpop = authProvider !== undefined && isOAuth(authProvider) && authProvider.dpop !== undefined;
-  const transport = new HttpTransport(new URL(url), {
-    requestInit: { headers: { ...headers } },
+  const transport = new HttpTransport(url, {
+    reconnectionScheduler: reconnectLater,
     fetch: dpop ? withDpopFromProvider(authProvider)(remembering) : remembering,
     ...(authProvider !== undefined && {
       authProvider: sharedAuth(authProvider, (response) => authorizations.get(response)),
     }),
   });
   return transport;
+}
+
+/** A stream that ended is opened again when the server asks for it, but neither at once nor in a year. */
+function reconnectLater(reconnect: () => void, delay: number): () => void {
+  const { least, most } = STREAM_AGAIN;
+  const timer = setTimeout(reconnect, Math.min(Math.max(delay, least), most));
+  (timer as { unref?: () => void }).unref?.();
+  return () => clearTimeout(timer);
 }

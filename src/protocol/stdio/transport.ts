@@ -24,6 +24,7 @@ class OneProcessTransport extends StdioClientTransport {
     await super.start();
     this.#running = this.pid ?? undefined;
     if (this.#running !== undefined) this.#observer?.started(this.#running);
+    (this as unknown as { readonly _process?: Child })._process?.once('exit', endPipes);
   }
 
   /** A process that does not end by itself is made to, after a while; until then it may have to be ended with its host. */
@@ -33,6 +34,29 @@ class OneProcessTransport extends StdioClientTransport {
     if (pid !== undefined) this.#observer?.ended(pid);
   }
 }
+
+/** What is used of a child process, which the SDK keeps to itself. */
+interface Child {
+  readonly stdin: { destroy(): unknown } | null;
+  readonly stdout: { destroy(): unknown } | null;
+  once(event: 'exit' | 'close', listener: (this: Child) => void): unknown;
+}
+
+/**
+ * A server ends with its process, whatever processes of its own still hold its output: nobody answers over it any more, and to
+ * read on would keep its host alive. What the process wrote last is still taken.
+ */
+function endPipes(this: Child): void {
+  const end = () => {
+    this.stdin?.destroy();
+    this.stdout?.destroy();
+  };
+  const late = setTimeout(end, LAST_OUTPUT);
+  this.once('close', () => clearTimeout(late));
+}
+
+/** Milliseconds within which what a process wrote before it ended is there. */
+const LAST_OUTPUT = 500;
 
 /** A transport to a server in a child process. */
 export function stdioTransport(server: StdioServer, observer: ProcessObserver | undefined): StdioClientTransport {
