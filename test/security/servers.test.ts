@@ -75,8 +75,8 @@ describe('what a server is reached with', () => {
     redirects = true;
     const again = mounted({ own: { url: own.url, headers: { 'X-Key': 'k' } } });
     const error = await rejection(again.promises.readFile('/mcp/own/x/SKILL.md'));
-    expect(error.code).toBe('EHOSTUNREACH');
-    expect(error.message).toContain(`redirects to ${away}`);
+    expect(error.code).toBe('EIO');
+    expect(error.message).toContain(`Redirect to ${away}`);
     expect(seen['elsewhere']).toEqual([]);
   });
 

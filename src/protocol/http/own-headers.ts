@@ -39,7 +39,7 @@ export function withOwnHeaders(fetch: Fetch, server: URL, headers: Readonly<Reco
 }
 
 /** The server itself, or the same over TLS, where it leads there. */
-export function isOfServer(to: URL, server: URL): boolean {
+function isOfServer(to: URL, server: URL): boolean {
   if (to.origin === server.origin) return true;
   return (
     to.protocol === 'https:' &&

@@ -4,7 +4,6 @@ import type { HttpServer } from '../connect.ts';
 import { AnswerCut } from '../wire-errors.ts';
 import { type Fetch, guardedFetch } from './guarded-fetch.ts';
 import { withOwnHeaders } from './own-headers.ts';
-import { ownOriginFetch } from './own-origin-fetch.ts';
 import { isOAuth, sharedAuth } from './shared-auth.ts';
 
 type Send = StreamableHTTPClientTransport['send'];
@@ -34,8 +33,7 @@ export function httpTransport(server: HttpServer): StreamableHTTPClientTransport
   const { headers = {}, authProvider, fetch: given = fetch } = server;
   const url = new URL(server.url);
   const authorizations = new WeakMap<Response, string | null>();
-  const sending = withOwnHeaders(ownOriginFetch(given, url), url, headers);
-  const guarded = guardedFetch(sending, HTTP_ANSWER_BYTES, (error, sent) => {
+  const guarded = guardedFetch(withOwnHeaders(given, url, headers), HTTP_ANSWER_BYTES, (error, sent) => {
     const { id } = typeof sent?.body === 'string' ? (JSON.parse(sent.body) as { id?: string | number }) : {};
     if (id !== undefined) transport.failRequest(id, error);
   });
