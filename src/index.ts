@@ -30,8 +30,19 @@ export {
   type TemplateInfo,
 } from './mount.ts';
 export type { NodeFs } from './node/index.ts';
-export { type CacheOptions, type MountOptions, OptionsError, type ServerSource } from './options.ts';
+export {
+  type CacheOptions,
+  type MountOptions,
+  OptionsError,
+  type PolicyOptions,
+  type ServerSource,
+} from './options.ts';
 export { type PatchedFs, patchFs } from './patch/patch-fs.ts';
+export { Approvals, ApprovalsError, type SkillIdentity } from './policy/approvals.ts';
+export type { Approval, SkillRecord } from './policy/approvals-format.ts';
+export type { ApprovedFile, SetDifference } from './policy/approved-set.ts';
+export { MASKED_FIELDS, MaskError, type MaskProblem } from './policy/mask.ts';
+export type { ApprovalAnswer, ApprovalRequest, Rule } from './policy/options.ts';
 export { type CatalogOptions, type CatalogPage, type CatalogSkill, catalog } from './prompt/catalog.ts';
 export type { CatalogFormat } from './prompt/entries.ts';
 export {

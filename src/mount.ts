@@ -18,14 +18,17 @@ import { hostPager } from './pager/host-pager.ts';
 import { endWithHost } from './pager/host-processes.ts';
 import type { PageRequest, Pager, PagerEvent } from './pager/port.ts';
 import { routedPager } from './pager/routed-pager.ts';
+import { ApprovalsError } from './policy/approvals.ts';
 import { isMcpClient } from './protocol/client.ts';
 import { keptInHost, type ServerConfig } from './protocol/connect.ts';
 import { dialectsTried } from './protocol/dialects/index.ts';
+import { guardOf, shownOf, type Trust, trustOf } from './trust.ts';
 import { type Diagnostic, Diagnostics } from './vfs/diagnostics.ts';
 import { type DirectoryDifference, directoryDifference } from './vfs/directory-check.ts';
-import { driverOf } from './vfs/driver.ts';
+import { driverWithCalls } from './vfs/driver.ts';
 import { InodeTable } from './vfs/inodes.ts';
 import { MountTable } from './vfs/mount-table.ts';
+import type { Provenance } from './vfs/provenance.ts';
 import type { Driver } from './vfs/read-fs.ts';
 import { type ServerOptions, ServerState, templatesOf } from './vfs/server-state.ts';
 import { SkillFs } from './vfs/skill-fs.ts';
@@ -40,7 +43,12 @@ export interface SkillInfo {
   readonly path: string;
   readonly name: string;
   readonly description: string;
+  /** Without the fields that are masked in the file (SEC-3). */
   readonly frontmatter: SkillFrontmatter;
+  /** Names of the fields that are masked. */
+  readonly masked?: readonly string[];
+  /** Whether its files may be read; absent where no approval is needed (SEC-6). */
+  readonly approved?: boolean;
   /** Number of files; absent for a dynamic skill. */
   readonly files?: number;
   /** Sum of the files' sizes in bytes; absent for a dynamic skill. */
@@ -54,8 +62,11 @@ export interface SkillInfo {
 /** What is known of one server. */
 export interface ServerStatus {
   readonly label: string;
-  /** `idle` until first needed; `failed` when it could not be reached or listed and there is no tree from before. */
-  readonly state: 'idle' | 'ready' | 'failed';
+  /**
+   * `idle` until first needed; `failed` when it could not be reached or listed and there is no tree from before; `denied` when
+   * a rule denies it: it is not connected to.
+   */
+  readonly state: 'idle' | 'ready' | 'failed' | 'denied';
   /** The negotiated protocol version; absent where the client does not tell (SDK 1.x). */
   readonly protocolVersion?: string;
   /** The server's name for itself. Not the label, and not to be trusted as an identity. */
@@ -85,13 +96,10 @@ export interface ServerStatus {
   readonly listMs?: number;
 }
 
-/** Where a path comes from. */
-export interface Origin {
+/** Where a path comes from, and what is known of it. */
+export interface Origin extends Provenance {
+  /** The host's label of the server. */
   readonly label: string;
-  /** The URI as the server spells it where the mount knows it, else the canonical one; absent for the server's own directory. */
-  readonly uri?: string;
-  /** The SKILL.md URI of the innermost skill that holds the path. */
-  readonly skill?: string;
 }
 
 /** URIs, or paths, that a server makes content for when they are asked for. */
@@ -132,7 +140,7 @@ export interface Mount {
    * still fresh is not asked.
    */
   ready(): Promise<readonly ServerStatus[]>;
-  /** The skills known now. */
+  /** The skills known now, without those that are denied or disabled. */
   skills(): readonly SkillInfo[];
   status(): readonly ServerStatus[];
   /**
@@ -148,7 +156,10 @@ export interface Mount {
    * @throws `Fault` when a server cannot be asked; TypeError when there is no such server
    */
   compareDirectories(label?: string): Promise<readonly ChangedDirectories[]>;
-  /** Where a path comes from; `undefined` when it is no server's. The inverse of {@link pathOf}. */
+  /**
+   * Where a path comes from, and whether its content is verified, masked and approved; `undefined` when it is no server's. The
+   * inverse of {@link pathOf}. Asks no server (SEC-2).
+   */
   originOf(path: string): Origin | undefined;
   /**
    * The path of a URI of a server. The inverse of {@link originOf}.
@@ -236,6 +247,16 @@ function cachesFor(
   return caches;
 }
 
+function trustFor({ policy }: ResolvedOptions, report: (problem: Error) => void): Trust {
+  try {
+    return trustOf(policy, report);
+  } catch (error) {
+    throw error instanceof ApprovalsError
+      ? new OptionsError(`policy.approvals: ${error.message}`, { cause: error })
+      : error;
+  }
+}
+
 class SkillMount implements Mount {
   readonly fs: NodeFs;
   readonly mountPoint: string;
@@ -245,6 +266,9 @@ class SkillMount implements Mount {
   readonly #diagnostics = new Diagnostics();
   readonly #watchers = new Set<(path: string) => void>();
   readonly #replaced = new Set<() => void>();
+  readonly #trust: Trust;
+  /** Labels of servers that are not connected to. */
+  readonly #denied: ReadonlySet<string>;
 
   constructor(options: ResolvedOptions, pager: Pager) {
     const inodes = new InodeTable();
@@ -255,21 +279,28 @@ class SkillMount implements Mount {
     const caches = cachesFor(options, (problem) =>
       this.#diagnostics.emit({ severity: 'warning', code: 'cache', ...problem }),
     );
+    this.#trust = trustFor(options, ({ message }) =>
+      this.#diagnostics.emit({ severity: 'error', code: 'approvals', message }),
+    );
+    const { policy } = this.#trust;
+    this.#denied = new Set([...options.servers.keys()].filter((label) => policy.deniesServer(label)));
     for (const label of options.servers.keys()) {
+      if (this.#denied.has(label)) continue;
       const report = (diagnostic: Omit<Diagnostic, 'label'>) => this.#diagnostics.emit({ label, ...diagnostic });
       const expired = () => void this.refresh(label);
       const replaced: ServerOptions['replaced'] = (before, after) => this.#tellChanges(label, before, after);
       const cache = caches.get(label);
       const state = new ServerState({ ...options, label, cache, waitWhenStale, now, report, expired, replaced });
-      servers.set(label, new SkillFs(state, store, inodes));
+      servers.set(label, new SkillFs(state, store, inodes, guardOf(this.#trust, label)));
     }
     this.#pager = pager;
     pager.onEvent((event) => this.#happened(event));
-    this.#table = new MountTable(options.mountPoint, servers, inodes, now());
-    this.#driver = driverOf<PageRequest>(
+    this.#table = new MountTable(options.mountPoint, servers, inodes, now(), this.#denied);
+    this.#driver = driverWithCalls<PageRequest>(
       (asked, signal) => pager.request(asked, signal),
       (asked) => pager.requestSync(asked),
     );
+    policy.onChange(() => this.#policyChanged());
     this.mountPoint = options.mountPoint;
     const changes: ChangeSource = {
       subscribe: (listener) => {
@@ -285,6 +316,9 @@ class SkillMount implements Mount {
       changes,
       mountPoint,
       servers,
+      denied: this.#denied,
+      policy,
+      skillInfo: (label, skill, path) => this.#skillInfo(label, skill, path),
       onReplaced: (listener) => this.#replaced.add(listener),
       report: (diagnostic) => this.#diagnostics.emit(diagnostic),
     });
@@ -304,15 +338,16 @@ class SkillMount implements Mount {
   }
 
   skills(): readonly SkillInfo[] {
-    return [...this.#table.servers].flatMap(([label, { state }]) =>
-      (state.tree?.skills ?? []).map((skill) =>
-        skillInfoOf(label, skill, this.#table.pathFor(label, skill.entry.root)),
-      ),
+    return [...this.#table.servers].flatMap(([label, server]) =>
+      (server.state.tree?.skills ?? [])
+        .filter(({ entry }) => server.denialAt(entry.root) === undefined)
+        .map((skill) => this.#skillInfo(label, skill, this.#table.pathFor(label, skill.entry.root))),
     );
   }
 
   status(): readonly ServerStatus[] {
-    return [...this.#table.servers.values()].map(({ state }) => statusOf(state));
+    const denied = [...this.#denied].map((label): ServerStatus => ({ ...NOTHING_OF, label }));
+    return [...[...this.#table.servers.values()].map(({ state }) => statusOf(state)), ...denied];
   }
 
   async templates(label?: string): Promise<readonly TemplateInfo[]> {
@@ -346,13 +381,12 @@ class SkillMount implements Mount {
     const located = this.#table.locate(path);
     if (located === undefined) return undefined;
     const { label, server, below } = located;
-    const uri = server.uriAt(below);
-    const skill = server.peek(below)?.skill?.entry.uri;
-    return { label, ...(uri !== undefined && { uri }), ...(skill !== undefined && { skill }) };
+    return { label, ...server.provenanceAt(below) };
   }
 
   pathOf(label: string, uri: string): string {
-    if (!this.#table.servers.has(label)) throw new TypeError(`there is no server ${JSON.stringify(label)}`);
+    if (!this.#table.servers.has(label) && !this.#denied.has(label))
+      throw new TypeError(`there is no server ${JSON.stringify(label)}`);
     const parsed = parseSkillUri(uri);
     if (isUriProblem(parsed)) throw new TypeError(`${JSON.stringify(uri)} has no path: ${parsed.problem}`);
     return this.#table.pathFor(label, toTreePath(parsed));
@@ -414,6 +448,25 @@ class SkillMount implements Mount {
     }
   }
 
+  #skillInfo(label: string, { entry, listed }: SkillNode, path: string): SkillInfo {
+    const { uri, resources, bytes } = entry;
+    const { name, description } = entry.frontmatter;
+    const shown = shownOf(this.#trust, label, entry);
+    const known = { label, uri, path, name, description, ...shown, listed };
+    if (resources === 'dynamic') return { ...known, content: 'dynamic' };
+    return { ...known, content: 'verified', files: resources.length, bytes };
+  }
+
+  /** Other skills are shown, or may be read, than before: whoever keeps what it saw looks again. */
+  #policyChanged(): void {
+    for (const listener of this.#replaced) listener();
+    for (const [label, { state }] of this.#table.servers) {
+      for (const { entry } of state.tree?.skills ?? []) {
+        for (const watcher of this.#watchers) watcher(this.#table.pathFor(label, entry.root));
+      }
+    }
+  }
+
   #tellChanges(label: string, before: SkillTree | undefined, after: SkillTree): void {
     for (const listener of this.#replaced) listener();
     if (this.#watchers.size === 0 || before === undefined) return;
@@ -434,14 +487,15 @@ class SkillMount implements Mount {
   }
 }
 
-/** @param path where its directory is shown */
-export function skillInfoOf(label: string, { entry, listed }: SkillNode, path: string): SkillInfo {
-  const { uri, frontmatter, resources, bytes } = entry;
-  const { name, description } = frontmatter;
-  const known = { label, uri, path, name, description, frontmatter, listed };
-  if (resources === 'dynamic') return { ...known, content: 'dynamic' };
-  return { ...known, content: 'verified', files: resources.length, bytes };
-}
+const NOTHING_OF: Omit<ServerStatus, 'label'> = {
+  state: 'denied',
+  directoryRead: false,
+  skills: 0,
+  files: 0,
+  bytes: 0,
+  stale: false,
+  refused: [],
+};
 
 function statusOf(state: ServerState): ServerStatus {
   const { label, tree, negotiated, partial, stale, hints, lastError, refusals, listedAt, listMs, listFault } = state;

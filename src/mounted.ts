@@ -1,7 +1,9 @@
 import type { Op } from './base/op.ts';
-import type { TreeNode } from './catalog/tree.ts';
+import type { SkillNode, TreeNode } from './catalog/tree.ts';
 import { isUriProblem, parseSkillUri, toTreePath } from './catalog/uri.ts';
+import type { SkillInfo } from './mount.ts';
 import type { ChangeSource, WriteTarget } from './node/index.ts';
+import type { Policy } from './policy/policy.ts';
 import type { Diagnostic } from './vfs/diagnostics.ts';
 import type { Driver, ReadFs } from './vfs/read-fs.ts';
 import type { SkillFs } from './vfs/skill-fs.ts';
@@ -31,7 +33,12 @@ export interface ViewInternals extends Internals {
 export interface MountInternals extends Internals {
   /** By label, in the configured order. */
   readonly servers: ReadonlyMap<string, SkillFs>;
-  /** @param listener called after the tree of a server was replaced */
+  /** Labels of servers that a rule denies. */
+  readonly denied: ReadonlySet<string>;
+  readonly policy: Policy;
+  /** @param path where its directory is shown */
+  skillInfo(label: string, skill: SkillNode, path: string): SkillInfo;
+  /** @param listener called after the tree of a server was replaced, or the policy shows other skills of it */
   onReplaced(listener: () => void): void;
   report(diagnostic: Diagnostic): void;
 }

@@ -3,6 +3,7 @@ import { CONCURRENCY, DEADLINES, MEMORY_BYTES, MISS_TTL, RETRY_AFTER } from './b
 import type { SkillLimits } from './catalog/types.ts';
 import { isSharedStore, moduleAddress } from './content/shared/open.ts';
 import type { SharedOptions } from './content/shared-store.ts';
+import { type PolicyOptions, policySchema, type ResolvedPolicy } from './policy/options.ts';
 import { isMcpClient, type McpClient } from './protocol/client.ts';
 import type { ServerConfig } from './protocol/connect.ts';
 import { headerProblem } from './protocol/http/own-headers.ts';
@@ -32,6 +33,8 @@ export interface CacheOptions {
   readonly keys?: Readonly<Record<string, string>>;
 }
 
+export type { PolicyOptions } from './policy/options.ts';
+
 export interface MountOptions {
   /**
    * The servers, under labels that the host assigns. A label is the server's directory below the mount point, and half of
@@ -56,6 +59,11 @@ export interface MountOptions {
    * `/mcp/<server>/@resources/<scheme>/…`. Default `false`.
    */
   readonly resources?: boolean;
+  /**
+   * Which skills are shown, which need an approval, and in which nothing is masked. By default all are shown, none needs one, and
+   * whatever in a SKILL.md grants or runs something is masked (SEC-3, SEC-6, SEC-7).
+   */
+  readonly policy?: PolicyOptions;
   /**
    * Deadlines in milliseconds: 30,000 to connect and for a request, 120,000 for a whole listing, 1,000 that a read waits for a
    * shared store in all.
@@ -111,6 +119,7 @@ export interface ResolvedOptions {
   readonly probe: boolean;
   readonly instructions: boolean;
   readonly resources: boolean;
+  readonly policy: ResolvedPolicy;
   readonly deadlines: {
     readonly connect: number;
     readonly request: number;
@@ -209,6 +218,7 @@ const schema = z.strictObject({
   probe: z.boolean().default(false),
   instructions: z.boolean().default(true),
   resources: z.boolean().default(false),
+  policy: policySchema.prefault({}),
   deadlines: z
     .strictObject({
       connect: milliseconds.default(DEADLINES.connect),

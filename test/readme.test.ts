@@ -104,6 +104,14 @@ test('the adapters snippet finds skills, and copies some', () => {
   );
 });
 
+test('the trust snippet grants one skill, and denies another', () => {
+  const directory = consumer();
+  const shown =
+    "console.log(text.includes('\\nallowed-tools:'), skills.skills().some(({ name }) => name === 'release-notes'));";
+  writeFileSync(join(directory, 'trust.mjs'), `${runnable(having("approval: 'required'"), '')}\n${shown}`);
+  expect(execFileSync(process.execPath, ['trust.mjs'], { cwd: directory, encoding: 'utf8' })).toBe('true false\n');
+});
+
 test('the prompts snippet writes a catalog, and reads from it', () => {
   const directory = consumer();
   const shown = "console.log(page.text.split('\\n')[0]); console.log(result.content[0].text.split('\\n')[1]);";

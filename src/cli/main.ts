@@ -2,11 +2,17 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../base/version.ts';
 import { OptionsError } from '../options.ts';
+import { register as approvals } from './commands/approvals.ts';
+import { register as approve } from './commands/approve.ts';
 import { register as cache } from './commands/cache.ts';
 import { register as cat } from './commands/cat.ts';
 import { register as demo } from './commands/demo.ts';
+import { register as deny } from './commands/deny.ts';
+import { register as disable } from './commands/disable.ts';
 import { register as doctor } from './commands/doctor.ts';
+import { register as enable } from './commands/enable.ts';
 import { register as exportSkills } from './commands/export.ts';
+import { register as inspect } from './commands/inspect.ts';
 import { register as ls } from './commands/ls.ts';
 import { register as mount } from './commands/mount.ts';
 import { register as mounts } from './commands/mounts.ts';
@@ -36,24 +42,12 @@ in .mcp.json, .vscode/mcp.json and .cursor/mcp.json of the working directory.`,
 Data goes to standard output, everything else to standard error.
 Exit codes: 0 all went well, 1 something failed, 2 the call or the configuration cannot be used.`,
   );
-for (const register of [
-  ls,
-  tree,
-  cat,
-  stat,
-  skills,
-  verify,
-  doctor,
-  run,
-  serve,
-  mount,
-  unmount,
-  mounts,
-  exportSkills,
-  cache,
-  demo,
-])
-  register(program);
+const commands = [
+  ...[ls, tree, cat, stat, skills, inspect, verify, doctor],
+  ...[approve, deny, enable, disable, approvals],
+  ...[run, serve, mount, unmount, mounts, exportSkills, cache, demo],
+];
+for (const register of commands) register(program);
 
 // A reader that has seen enough, like head, ends the program quietly.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,16 +1,18 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { KNOWN_FILES } from '../config/files.ts';
+import { policyIn } from '../config/policy.ts';
 import { diskStore } from '../content/disk/disk-store.ts';
 import { CacheDirectoryError } from '../content/disk/private-directory.ts';
 import { moduleAddress } from '../content/shared/open.ts';
 import type { SharedConfig } from '../content/shared-store.ts';
 import type { ServingOptions } from '../fuse/setup.ts';
 import { type Mount, mount } from '../mount.ts';
-import type { CacheOptions } from '../options.ts';
+import type { CacheOptions, MountOptions, PolicyOptions } from '../options.ts';
 import { type ServerOptions, serversOf } from './config/servers.ts';
 import { UsageError } from './failures.ts';
 import { note, printable } from './output.ts';
+import { skillArgument } from './skill-argument.ts';
 
 /** The options of every command that looks into servers. */
 export interface SessionOptions extends ServerOptions {
@@ -24,11 +26,16 @@ export interface SessionOptions extends ServerOptions {
   /** Whether content is kept on this disk; absent for a command {@link withLiveServers}. */
   readonly cache?: boolean;
   readonly cacheDir?: string;
+  readonly grant?: readonly string[];
+  readonly requireApproval?: boolean;
+  readonly approvals?: string;
   readonly shared?: SharedConfig;
 }
 
 export interface Session {
   readonly mount: Mount;
+  /** What it was made with. */
+  readonly options: MountOptions;
   /** Servers that could not be configured; each was told of on standard error. */
   readonly problems: readonly string[];
   /** An argument as a path of the mount: absolute, or below the mount point. */
@@ -37,13 +44,31 @@ export interface Session {
 
 /** Adds the options to a command that shows what servers have, by what is kept on this disk where that will do. */
 export function withServers(command: Command): Command {
-  return withCacheDirectory(withLiveServers(command))
-    .option('--no-cache', 'keep nothing on this disk, and use nothing kept there')
+  return withReview(command)
     .option(
       '--shared <store>',
       'share verified files with others: redis://…, or a module file that makes a store',
       sharedStore,
-    );
+    )
+    .option('--grant <skill>', 'let what a skill grants or runs take effect (repeatable)', collect)
+    .option('--require-approval', 'read skills only that were approved (skillfs approve)');
+}
+
+/** Adds the options to a command with which a user looks at skills, or decides about them. */
+export function withReview(command: Command): Command {
+  return withCacheDirectory(withLiveServers(command)).option(
+    '--no-cache',
+    'keep nothing on this disk, and use nothing kept there',
+  );
+}
+
+/** Adds where a user's decisions are to a command that makes or reads them. */
+export function withApprovals(command: Command): Command {
+  return command.option('--approvals <file>', 'where approvals are kept, instead of the user’s own file');
+}
+
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
 }
 
 export function withCacheDirectory(command: Command): Command {
@@ -52,8 +77,7 @@ export function withCacheDirectory(command: Command): Command {
 
 /** Adds the options to a command that examines servers: what they said earlier is of no use to it. */
 export function withLiveServers(command: Command): Command {
-  const collect = (value: string, before: readonly string[] | undefined) => [...(before ?? []), value];
-  return command
+  return withApprovals(command)
     .option('--server <label=target>', "a server: label='command args' or label=https://… (repeatable)", collect)
     .option('--header <label:Name=value>', 'an HTTP header for a server given with --server (repeatable)', collect)
     .option('--config <file>', 'a JSON file with "mcpServers" or "servers"')
@@ -99,6 +123,39 @@ function milliseconds(value: string): number {
   return ms;
 }
 
+/**
+ * The policy of the configuration, and what the options say besides. What users decided with this program counts wherever it
+ * is used.
+ *
+ * @param configured of the files that the options name, unless given
+ * @throws UsageError when it cannot be used
+ */
+export function policyFrom(options: SessionOptions, configured = configuredPolicy(options)): PolicyOptions {
+  const { grant = [], requireApproval, approvals, mountPoint } = options;
+  const grants: Record<string, readonly string[]> = { ...configured?.grants };
+  for (const argument of grant) {
+    const { label, uri } = skillArgument(argument, mountPoint);
+    grants[label] = [...(grants[label] ?? []), uri];
+  }
+  return {
+    approvals: true,
+    ...configured,
+    ...(approvals !== undefined && { approvals: resolve(approvals) }),
+    ...(requireApproval === true && { approval: 'required' as const }),
+    grants,
+  };
+}
+
+function configuredPolicy({ server, config }: SessionOptions): PolicyOptions | undefined {
+  // Servers that are given by hand are in no configuration.
+  if (server !== undefined && config === undefined) return undefined;
+  try {
+    return policyIn(config, process.cwd());
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
 const NO_SERVERS = `no servers: give --server label='command args' or --server label=https://…, --config file, or have one of ${KNOWN_FILES.join(', ')} here`;
 
 /** What the options say of a mount, but for its servers. */
@@ -131,15 +188,28 @@ export function mountOptionsOf(options: SessionOptions): {
   const problems = remarks.flatMap(({ kind, message }) => (kind === 'unusable' ? [message] : []));
   const stderr = verbose ? 'inherit' : 'ignore';
   const quiet = [...servers].map(([label, config]) => [label, 'command' in config ? { ...config, stderr } : config]);
-  const mountOptions = { servers: Object.fromEntries(quiet), cache: cacheOf(options), ...settingsFrom(options) };
+  const mountOptions = {
+    servers: Object.fromEntries(quiet),
+    cache: cacheOf(options),
+    policy: policyFrom(options),
+    ...settingsFrom(options),
+  };
   return { mountOptions, problems };
 }
 
-/** Mounts what the options say, runs, and closes, whatever happens. */
-export async function session<T>(options: SessionOptions, run: (session: Session) => Promise<T>): Promise<T> {
+/**
+ * Mounts what the options say, runs, and closes, whatever happens.
+ *
+ * @param policy instead of the one that the options say
+ */
+export async function session<T>(
+  options: SessionOptions,
+  run: (session: Session) => Promise<T>,
+  policy?: PolicyOptions,
+): Promise<T> {
   const { mountOptions, problems } = mountOptionsOf(options);
   const { verbose = false, mountPoint = '/mcp' } = options;
-  const mounted = mount(mountOptions);
+  const mounted = mount(policy === undefined ? mountOptions : { ...mountOptions, policy });
   mounted.on('diagnostic', ({ severity, code, label, message }) => {
     if (verbose || (severity !== 'info' && code !== 'cache'))
       note(`${severity}: ${label === undefined ? '' : `${printable(label)}: `}${printable(message)}`);
@@ -150,7 +220,7 @@ export async function session<T>(options: SessionOptions, run: (session: Session
     return trimmed === '' || trimmed === '.' ? mountPoint : `${mountPoint === '/' ? '' : mountPoint}/${trimmed}`;
   };
   try {
-    return await run({ mount: mounted, problems, pathOf });
+    return await run({ mount: mounted, options: mountOptions, problems, pathOf });
   } finally {
     await mounted.close();
   }

@@ -62,6 +62,7 @@ export const MOUNT_KEYS = [
   'instructions',
   'probe',
   'resources',
+  'policy',
 ] as const;
 
 /** What applies instead of a setting that would keep something out, and cannot be used. */
@@ -135,6 +136,8 @@ function settings(
       resolveOptions({ servers: {}, [key]: value } as MountOptions);
       mount[key] = value;
     } catch (error) {
+      // Without what the user forbade or wants to approve, nothing is shown.
+      if (key === 'policy') throw new Error(`${source}: ${(error as Error).message}`);
       const safe = SAFE[key];
       if (safe !== undefined) mount[key] = safe;
       unusable(`${(error as Error).message}; ${safe === undefined ? 'the default' : JSON.stringify(safe)} applies`);

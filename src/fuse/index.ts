@@ -41,6 +41,7 @@ export interface KernelMount {
 export async function mountKernel(options: KernelMountOptions, directory: string): Promise<KernelMount> {
   const { view, local, collisions, reserved, nonempty = false, allowOther = false, verbose = false, ...rest } = options;
   resolveOptions(rest);
+  if (rest.policy?.approve !== undefined) throw new OptionsError(CALLBACK_REFUSED);
   for (const [label, source] of Object.entries(rest.servers)) {
     if (isMcpClient(source)) throw new OptionsError(clientRefused(label));
   }
@@ -62,6 +63,9 @@ export async function mountKernel(options: KernelMountOptions, directory: string
   const unmount = () => withdraw({ dir, child });
   return { dir, pid: child.pid as number, unmount, [Symbol.asyncDispose]: unmount };
 }
+
+const CALLBACK_REFUSED =
+  'policy.approve: a kernel mount is served by a process of its own, which cannot call back; approve skills beforehand (skillfs approve)';
 
 /** @throws OptionsError */
 function checkArrangement(arrangement: Arrangement): Arrangement {

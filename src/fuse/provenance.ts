@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto';
 import { known, type Op } from '../base/op.ts';
-import type { TreeNode } from '../catalog/tree.ts';
+import { isUriProblem, parseSkillUri, toTreePath } from '../catalog/uri.ts';
 import type { Mount } from '../mount.ts';
-import { internalsOf, nodeOf } from '../mounted.ts';
+import { internalsOf, mountInternalsOf } from '../mounted.ts';
 import { MountTable } from '../vfs/mount-table.ts';
 import type { ReadFs } from '../vfs/read-fs.ts';
+import type { SkillFs } from '../vfs/skill-fs.ts';
 import type { View } from '../views/view.ts';
 
 /** Where files come from, and what is known of their content. */
 export interface Provenance {
-  /** The digest that a file's manifest lists for it; `undefined` when its content cannot be verified (VER-5). */
+  /**
+   * What identifies the content that a read of a file gives; `undefined` when it cannot be verified (VER-5), or may not be read
+   * now (SEC-6).
+   */
   digestOf(path: string): string | undefined;
   /** Extended attributes by name; a value is had when it is asked for. */
   xattrsOf(path: string): ReadonlyMap<string, () => Op<string>>;
@@ -17,19 +21,24 @@ export interface Provenance {
 
 /**
  * What a mount knows of the paths of a view of it, or of its own, as extended attributes (SEC-2): `user.skillfs.origin` (the
- * server's label), `.uri`, and of files `.verified` (`true`, or `false` for dynamic content), `.digest` (the manifest's) and
- * `.served-digest` (of the bytes that a read gives, which are fetched for it). What is local has `user.skillfs.local`, its
+ * server's label), `.uri`, and of files `.verified` (`true`, or `false` for dynamic content), `.digest` (the manifest's),
+ * `.served-digest` (of the bytes that a read gives, which are fetched for it) and, once it was read, `.masked` (the fields that
+ * a read does not show); where an approval is needed, `.approved`. What is local has `user.skillfs.local`, its
  * path, and nothing else.
  */
 export function provenanceOf(mount: Mount, shown: Mount | View = mount): Provenance {
   const { core } = internalsOf(shown);
-  const nodeAt = nodesOf(mount, shown, core);
+  const locate = locatorOf(mount, shown, core);
   const fileAt = (path: string) => {
-    const node = nodeAt(path);
+    const located = locate(path);
+    const node = located?.server.peek(located.below);
     return node?.kind === 'file' ? node : undefined;
   };
   return {
-    digestOf: (path) => fileAt(path)?.listed?.digest,
+    digestOf(path) {
+      const located = locate(path);
+      return located?.server.versionAt(located.below);
+    },
     xattrsOf(path) {
       const origin = shown.originOf(path);
       if (origin === undefined) return new Map();
@@ -39,6 +48,8 @@ export function provenanceOf(mount: Mount, shown: Mount | View = mount): Provena
       const file = fileAt(path);
       if (file !== undefined) values.push(['verified', String(file.listed !== undefined)]);
       if (file?.listed !== undefined) values.push(['digest', file.listed.digest]);
+      if (origin.approved !== undefined) values.push(['approved', String(origin.approved)]);
+      if (origin.masked !== undefined && origin.masked.length > 0) values.push(['masked', origin.masked.join(',')]);
       const attributes = new Map(values.map(([name, value]) => [`${PREFIX}${name}`, () => known(value)]));
       if (file !== undefined) attributes.set(`${PREFIX}served-digest`, () => servedDigest(core, path));
       return attributes;
@@ -46,19 +57,15 @@ export function provenanceOf(mount: Mount, shown: Mount | View = mount): Provena
   };
 }
 
-/** What the server's tree has at a path, as far as it is known. A view tells whose and which file it is. */
-function nodesOf(mount: Mount, shown: Mount | View, core: ReadFs): (path: string) => TreeNode | undefined {
-  if (core instanceof MountTable) {
-    return (path) => {
-      const located = core.locate(path);
-      return located?.server.peek(located.below);
-    };
-  }
-  return (path) => {
+/** Whose a path is, and where in its server's tree, as far as it is known. A view tells whose and which file it is. */
+function locatorOf(mount: Mount, shown: Mount | View, core: ReadFs) {
+  return (path: string): { readonly server: SkillFs; readonly below: string } | undefined => {
+    if (core instanceof MountTable) return core.locate(path);
     const origin = shown.originOf(path);
-    return origin?.label === undefined || origin.uri === undefined
-      ? undefined
-      : nodeOf(mount, origin.label, origin.uri);
+    if (origin?.label === undefined || origin.uri === undefined) return undefined;
+    const server = mountInternalsOf(mount).servers.get(origin.label);
+    const parsed = parseSkillUri(origin.uri);
+    return server === undefined || isUriProblem(parsed) ? undefined : { server, below: toTreePath(parsed) };
   };
 }
 

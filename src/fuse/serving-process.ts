@@ -25,7 +25,8 @@ const { dir, options, arrangement, verbose, detached, log } = setup;
 const pid = process.pid;
 
 // Nothing here waits synchronously, so that connections need no thread of their own.
-const mounted = mount({ ...options, thread: 'host' });
+// What the user decided counts for every program.
+const mounted = mount({ ...options, thread: 'host', policy: { approvals: true, ...options.policy } });
 const shown = arrange(mounted, arrangement);
 shown.on('diagnostic', ({ severity, label, message }) => {
   if (verbose || severity !== 'info')

@@ -23,7 +23,8 @@ export function setUp(settings: Settings, verbose: boolean): SetUp {
   const servers = Object.fromEntries(
     Object.entries(options.servers).map(([label, server]) => [label, verbose ? server : quiet(server)]),
   );
-  const mounted = mount({ ...options, servers });
+  // What the user decided counts for every program.
+  const mounted = mount({ ...options, servers, policy: { approvals: true, ...options.policy } });
   return {
     mount: mounted,
     overlays: [...overlays].flatMap(([directory, view]) =>

@@ -21,6 +21,8 @@ export type DiagnosticCode =
   | 'verification'
   /** A skill that no listing names was confirmed by the server. */
   | 'unlisted-skill'
+  /** The file of approvals changed, and cannot be used; what it said before stays in use. */
+  | 'approvals'
   /** Views leave a skill out, because its SKILL.md cannot be served. */
   | 'hidden'
   /** Skills of one name, or layers that have one path; the message says which of them is shown where. */

@@ -43,6 +43,23 @@ export const callDriver: Driver = driverOf<Call>(
   (calls) => calls.map((call) => settled(call.sync)),
 );
 
+/** As {@link driverOf}, for operations that make a {@link Call} now and then. */
+export function driverWithCalls<Asked>(
+  answer: (asked: Asked, signal: AbortSignal | undefined) => Promise<unknown>,
+  answerAll: AnswerAll<Asked>,
+): Driver {
+  return driverOf<Asked | Call>(
+    (asked, signal) => (asked instanceof Call ? asked.async(signal) : answer(asked, signal)),
+    (all) => {
+      const asked = all.filter((one): one is Asked => !(one instanceof Call));
+      const answers = asked.length === 0 ? [] : [...answerAll(asked)];
+      return all.map((one) =>
+        one instanceof Call ? settled(one.sync) : (answers.shift() as PromiseSettledResult<unknown>),
+      );
+    },
+  );
+}
+
 /** An operation of another driver's, within one that yields a {@link Call}. */
 export function* through<T>(op: Op<T>, driver: Driver): Op<T> {
   let step = op.next();

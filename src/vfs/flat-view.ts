@@ -3,12 +3,15 @@ import { type Op, together } from '../base/op.ts';
 import { DIRECTORY_SIZE } from './ancestors.ts';
 import { type Candidate, FlatNames, type Named } from './flat-names.ts';
 import type { InodeTable } from './inodes.ts';
+import { ORIGIN_NOTE, originNote } from './origin-note.ts';
 import { OwnInodes } from './own-inodes.ts';
 import type { Content, DirEntry, ReadFs, Stat } from './read-fs.ts';
 import type { SkillSource } from './skill-source.ts';
 
 export interface FlatOptions {
   readonly collisions: 'rename' | 'hide';
+  /** Whether each skill's directory has a note that says where it is from. */
+  readonly originNotes: boolean;
   readonly inodes: InodeTable;
   readonly now: () => number;
   /** Told when names were given out anew. */
@@ -89,15 +92,22 @@ export class FlatView implements ReadFs {
   *stat(path: string): Op<Stat> {
     if (path === '') return this.#root;
     const { server, below } = yield* this.#route(path);
+    const note = yield* this.#noteAt(path, server);
+    if (note !== undefined) return note.stat;
     return this.#inodes.statAt(path, yield* server.stat(below));
   }
 
   *readdir(path: string): Op<readonly DirEntry[]> {
     if (path !== '') {
       const { server, below } = yield* this.#route(path);
-      return yield* server.readdir(below);
+      if ((yield* this.#noteAt(path, server)) !== undefined) throw new Fault('ENOTDIR');
+      const entries = yield* server.readdir(below);
+      if (!this.#options.originNotes || path.includes('/')) return entries;
+      const others = entries.filter(({ name }) => name !== ORIGIN_NOTE);
+      return [...others, { name: ORIGIN_NOTE, kind: 'file' as const }].sort((a, b) => (a.name < b.name ? -1 : 1));
     }
     yield* this.#survey();
+    this.#lookAtPolicy();
     const shown = [...this.named.directories].filter(
       ([, { label, skill }]) => this.#servers.get(label)?.hides(skill.entry.root) === false,
     );
@@ -107,16 +117,51 @@ export class FlatView implements ReadFs {
   *read(path: string): Op<Content> {
     if (path === '') throw new Fault('EISDIR');
     const { server, below } = yield* this.#route(path);
+    const note = yield* this.#noteAt(path, server);
+    if (note !== undefined) return note;
     const { bytes, stat } = yield* server.read(below);
     return { bytes, stat: this.#inodes.statAt(path, stat) };
   }
 
   *#route(path: string): Op<{ server: SkillSource; below: string }> {
     if (!this.#isSurveyed()) yield* this.#survey();
-    const located = this.locate(path);
+    let located = this.locate(path);
+    if (located === undefined) {
+      this.#lookAtPolicy();
+      located = this.locate(path);
+    }
     const server = located && this.#servers.get(located.label);
-    if (server === undefined) throw new Fault('ENOENT');
+    if (server === undefined) throw this.#denialOf(path) ?? new Fault('ENOENT');
     return { server, below: (located as { below: string }).below };
+  }
+
+  /** The note of a skill, where a path is that of one. A file of the skill's own with that name is not shown beside it. */
+  *#noteAt(path: string, server: SkillSource): Op<Content | undefined> {
+    const cut = path.indexOf('/');
+    if (!this.#options.originNotes || path.slice(cut + 1) !== ORIGIN_NOTE || cut === -1) return undefined;
+    const found = this.named.directories.get(path.slice(0, cut));
+    if (found === undefined) return undefined;
+    const { kind: _, ...directory } = yield* server.stat(found.skill.entry.root);
+    const bytes = originNote(found);
+    return { bytes, stat: this.#inodes.statAt(path, { ...directory, kind: 'file', size: bytes.byteLength }) };
+  }
+
+  /** What the user decided since is told of by any server; then names are given out anew. */
+  #lookAtPolicy(): void {
+    const [first] = this.#servers.values();
+    first?.denialAt('');
+  }
+
+  /** Why nothing has the name in a path: the skill that would is denied. */
+  #denialOf(path: string): Fault | undefined {
+    const [name] = path.split('/', 1);
+    for (const server of this.#servers.values()) {
+      for (const { entry } of server.state.tree?.skills ?? []) {
+        const denial = entry.frontmatter.name === name ? server.denialAt(entry.root) : undefined;
+        if (denial !== undefined) return denial;
+      }
+    }
+    return undefined;
   }
 
   /** Looks into all servers at once. One that cannot be reached has nothing to show, where its source is harmless. */
@@ -126,8 +171,11 @@ export class FlatView implements ReadFs {
   }
 
   #assign(): Named {
-    const candidates = [...this.#servers].flatMap(([label, { state }]) =>
-      [...(state.tree?.skills ?? [])].sort(byPath).map((skill): Candidate => ({ label, skill })),
+    const candidates = [...this.#servers].flatMap(([label, server]) =>
+      (server.state.tree?.skills ?? [])
+        .filter(({ entry }) => server.denialAt(entry.root) === undefined)
+        .sort(byPath)
+        .map((skill): Candidate => ({ label, skill })),
     );
     const named = this.#names.assign(candidates);
     this.#options.named(named);

@@ -1,6 +1,7 @@
 import { Fault, isFault } from '../base/fault.ts';
 import type { Op } from '../base/op.ts';
 import type { SkillNode, SkillTree } from '../catalog/tree.ts';
+import { PolicyFault } from './guard.ts';
 import type { Content, DirEntry, Stat } from './read-fs.ts';
 import type { ServerState } from './server-state.ts';
 import type { SkillFs } from './skill-fs.ts';
@@ -46,6 +47,10 @@ export class HarmlessFs implements SkillSource {
     return this.#hidden.size > 0 && this.#hiddenBy(root) !== undefined;
   }
 
+  denialAt(path: string): PolicyFault | undefined {
+    return this.#server.denialAt(path);
+  }
+
   *stat(path: string): Op<Stat> {
     yield* this.#expectShown(path);
     try {
@@ -77,8 +82,11 @@ export class HarmlessFs implements SkillSource {
     } catch (error) {
       const node = this.#server.peek(path);
       if (node === undefined) throw harmless(error);
-      const isSkillMd = node.kind === 'file' && path === `${node.skill.entry.root}/SKILL.md`;
-      if (!isSkillMd || !isFailure(error)) throw error;
+      if (node.kind === 'directory' || !isFailure(error)) throw error;
+      const isSkillMd = path === `${node.skill.entry.root}/SKILL.md`;
+      // What a scan takes for a SKILL.md, or what only a synchronous call may not read, costs nothing else.
+      if (isSkillMd ? reasonOf(error) === 'unasked' : reasonOf(error) === 'unmaskable') throw new HiddenFault(error);
+      if (!isSkillMd) throw error;
       throw this.#hide(node.skill, error);
     }
   }
@@ -93,7 +101,10 @@ export class HarmlessFs implements SkillSource {
 
   #hiddenBy(path: string): Hidden | undefined {
     for (const [root, hidden] of this.#hidden) {
-      const over = this.state.options.now() >= hidden.until || this.state.tree?.skillAt(root) !== hidden.skill;
+      const over =
+        this.state.options.now() >= hidden.until ||
+        this.state.tree?.skillAt(root) !== hidden.skill ||
+        (reasonOf(hidden.fault) === 'unapproved' && this.#server.isReadable(hidden.skill));
       if (over) this.#hidden.delete(root);
       else if (path === root || path.startsWith(`${root}/`)) return hidden;
     }
@@ -135,9 +146,15 @@ export class HarmlessFs implements SkillSource {
   }
 }
 
-/** Whether an error tells of something other than what the tree looks like, or what this thread may do. */
+/** Whether an error tells of something other than what the tree looks like, the user denied, or this thread may do. */
 function isFailure(error: unknown): error is Fault {
-  return isFault(error) && !['ENOENT', 'ENOTDIR', 'EISDIR', 'EAGAIN'].includes(error.code);
+  return (
+    isFault(error) && !['ENOENT', 'ENOTDIR', 'EISDIR', 'EAGAIN'].includes(error.code) && reasonOf(error) !== 'denied'
+  );
+}
+
+function reasonOf(error: Fault): PolicyFault['reason'] | undefined {
+  return error instanceof PolicyFault ? error.reason : undefined;
 }
 
 /** A failure as absence, with the failure as its cause. */

@@ -1,6 +1,7 @@
 import { Fault } from '../base/fault.ts';
 import { known, type Op } from '../base/op.ts';
 import { ancestors } from './ancestors.ts';
+import { PolicyFault } from './guard.ts';
 import type { InodeTable } from './inodes.ts';
 import type { Content, DirEntry, ReadFs, Stat } from './read-fs.ts';
 
@@ -8,11 +9,20 @@ import type { Content, DirEntry, ReadFs, Stat } from './read-fs.ts';
 export class MountTable<Server extends ReadFs> implements ReadFs {
   readonly mountPoint: string;
   readonly servers: ReadonlyMap<string, Server>;
+  readonly #denied: ReadonlySet<string>;
   readonly #prefix: string;
   readonly #above: ReadonlyMap<string, { stat: Stat; entries: readonly DirEntry[] }>;
 
-  constructor(mountPoint: string, servers: ReadonlyMap<string, Server>, inodes: InodeTable, now: number) {
+  /** @param denied labels of servers that are in no listing, and of which nothing may be read */
+  constructor(
+    mountPoint: string,
+    servers: ReadonlyMap<string, Server>,
+    inodes: InodeTable,
+    now: number,
+    denied: ReadonlySet<string> = new Set(),
+  ) {
     this.mountPoint = mountPoint;
+    this.#denied = denied;
     this.servers = servers;
     this.#prefix = mountPoint === '/' ? '/' : `${mountPoint}/`;
     this.#above = ancestors(mountPoint, [...servers.keys()], inodes, Math.trunc(now));
@@ -45,8 +55,15 @@ export class MountTable<Server extends ReadFs> implements ReadFs {
    */
   #route(path: string): { server: Server; below: string } {
     const route = this.locate(path);
-    if (route === undefined) throw new Fault('ENOENT');
+    if (route === undefined) throw this.#denialOf(path) ?? new Fault('ENOENT');
     return route;
+  }
+
+  #denialOf(path: string): Fault | undefined {
+    if (this.#denied.size === 0 || !path.startsWith(this.#prefix)) return undefined;
+    const [label = ''] = path.slice(this.#prefix.length).split('/', 1);
+    if (!this.#denied.has(label)) return undefined;
+    return new PolicyFault('denied', { detail: `the server "${label}" is denied by a rule` });
   }
 
   locate(path: string): { label: string; server: Server; below: string } | undefined {

@@ -6,7 +6,9 @@ import { isUriProblem, parseSkillUri, toTreePath } from '../catalog/uri.ts';
 import type { BlobStore } from '../content/blob-store.ts';
 import { digestOf } from '../content/verify.ts';
 import { DIRECTORY_SIZE } from './ancestors.ts';
+import type { Guard, Masked } from './guard.ts';
 import type { InodeTable } from './inodes.ts';
+import type { Provenance } from './provenance.ts';
 import type { Content, DirEntry, ReadFs, Stat } from './read-fs.ts';
 import {
   type ResourceDir,
@@ -24,6 +26,8 @@ interface Known {
   readonly asked: Set<ResourceDir>;
   /** Sizes and digests of what was read. */
   readonly read: Map<string, { readonly size: number; readonly digest: string }>;
+  /** What became of those that were masked, and that others were not. */
+  readonly masked: Map<string, Pick<Masked, 'digest' | 'fields'> | undefined>;
   templates: readonly PathTemplate[] | undefined;
   readonly since: number;
 }
@@ -37,12 +41,14 @@ export class ResourceFs implements ReadFs {
   readonly #state: ServerState;
   readonly #store: BlobStore;
   readonly #inodes: InodeTable;
+  readonly #guard: Guard;
   readonly #known = new WeakMap<SkillTree, Known>();
 
-  constructor(state: ServerState, store: BlobStore, inodes: InodeTable) {
+  constructor(state: ServerState, store: BlobStore, inodes: InodeTable, guard: Guard) {
     this.#state = state;
     this.#store = store;
     this.#inodes = inodes;
+    this.#guard = guard;
   }
 
   owns(path: string): boolean {
@@ -53,6 +59,17 @@ export class ResourceFs implements ReadFs {
   uriAt(path: string): string | undefined {
     const known = this.#state.tree && this.#known.get(this.#state.tree);
     return known?.tree.lookup(below(path))?.uri;
+  }
+
+  /** What is known of a file's content. */
+  contentAt(path: string): Partial<Provenance> {
+    const known = this.#state.tree && this.#known.get(this.#state.tree);
+    const node = known?.tree.lookup(below(path));
+    if (known === undefined || node?.kind !== 'file') return {};
+    const read = known.read.get(node.uri);
+    const masked = known.masked.get(node.uri);
+    if (read === undefined) return { verified: false };
+    return { verified: false, servedDigest: masked?.digest ?? read.digest, masked: masked?.fields ?? [] };
   }
 
   *stat(path: string): Op<Stat> {
@@ -74,7 +91,9 @@ export class ResourceFs implements ReadFs {
     const node = yield* this.#lookup(known, below(path));
     if (node.kind === 'directory') throw new Fault('EISDIR');
     const bytes = yield* this.#bytes(known, node);
-    return { bytes, stat: this.#statOf(known, node) };
+    const masked = this.#guard.mask({ path, uri: node.uri }, bytes);
+    known.masked.set(node.uri, masked);
+    return { bytes: masked?.bytes ?? bytes, stat: this.#statOf(known, node) };
   }
 
   *#listed(): Op<Known> {
@@ -83,7 +102,14 @@ export class ResourceFs implements ReadFs {
     if (before !== undefined) return before;
     const { resources, partial } = yield* ask({ kind: 'resources', label: this.#state.label });
     const since = Math.trunc(this.#state.options.now());
-    const known: Known = { tree: new ResourceTree(), asked: new Set(), read: new Map(), templates: undefined, since };
+    const known: Known = {
+      tree: new ResourceTree(),
+      asked: new Set(),
+      read: new Map(),
+      masked: new Map(),
+      templates: undefined,
+      since,
+    };
     for (const { uri, mimeType } of resources) {
       if (!isOfSkill(skills, uri)) this.#add(known, uri, mimeType === 'inode/directory' ? 'directory' : 'file');
     }

@@ -13,7 +13,9 @@ import { fromTreePath, isSkillName, isUriProblem, parseSkillUri, toTreePath } fr
 import type { BlobStore } from '../content/blob-store.ts';
 import { VerificationError } from '../content/verify.ts';
 import { DIRECTORY_SIZE } from './ancestors.ts';
+import type { Guard, Masked, PolicyFault } from './guard.ts';
 import type { InodeTable } from './inodes.ts';
+import type { Provenance } from './provenance.ts';
 import type { Content, DirEntry, Stat } from './read-fs.ts';
 import { ResourceFs } from './resource-fs.ts';
 import { ask, RESOURCES, type ServerState, sameEntry } from './server-state.ts';
@@ -24,7 +26,10 @@ import { TemplateChoices } from './template-choices.ts';
 /** Skills of one server as a file system. Paths are below the server's directory: `''`, `acme/billing/refunds/SKILL.md`. */
 export class SkillFs implements SkillSource {
   readonly state: ServerState;
+  readonly #guard: Guard;
   readonly #contents: SkillContents;
+  /** What was found when files were masked; without digest, there was nothing to mask. */
+  readonly #masked = new WeakMap<FileNode, Partial<Masked>>();
   readonly #inodes: InodeTable;
   readonly #choices: TemplateChoices;
   /** What is no skill, where that is mounted too. */
@@ -37,15 +42,18 @@ export class SkillFs implements SkillSource {
   /** Directories whose children the server was asked for, in the tree they were learned into. */
   readonly #listed = new WeakMap<SkillTree, Set<string>>();
 
-  constructor(state: ServerState, store: BlobStore, inodes: InodeTable) {
+  constructor(state: ServerState, store: BlobStore, inodes: InodeTable, guard: Guard) {
     this.state = state;
+    this.#guard = guard;
     this.#contents = new SkillContents(state, store);
     this.#inodes = inodes;
     this.#choices = new TemplateChoices(state);
-    this.#resources = state.options.resources ? new ResourceFs(state, store, inodes) : undefined;
+    this.#resources = state.options.resources ? new ResourceFs(state, store, inodes, guard) : undefined;
   }
 
   stat(path: string): Op<Stat> {
+    const denial = this.#guard.denialAt(path);
+    if (denial !== undefined) throw denial;
     if (this.#resources?.owns(path)) return this.#resources.stat(path);
     const tree = this.state.settled;
     const absent = tree === undefined ? undefined : this.#absentIn(tree).get(path);
@@ -60,6 +68,8 @@ export class SkillFs implements SkillSource {
   }
 
   readdir(path: string): Op<readonly DirEntry[]> {
+    const denial = this.#guard.denialAt(path);
+    if (denial !== undefined) throw denial;
     return this.#resources?.owns(path) ? this.#resources.readdir(path) : this.#readdir(path);
   }
 
@@ -75,12 +85,18 @@ export class SkillFs implements SkillSource {
     const asks = node.skill === undefined ? partial !== undefined : !node.complete;
     if (asks) yield* this.#learnChildren(node);
     if (node.skill === undefined) yield* this.#choices.learnInto(tree, node);
-    const entries = tree.list(node).map(({ name, node: { kind } }): DirEntry => ({ name, kind }));
+    const listed = tree.list(node);
+    const shown = this.#guard.hasDenials()
+      ? listed.filter((entry) => this.#guard.denialAt(entry.node.path) === undefined)
+      : listed;
+    const entries = shown.map(({ name, node: { kind } }): DirEntry => ({ name, kind }));
     if (path !== '' || this.#resources === undefined) return entries;
     return [...entries, { name: RESOURCES, kind: 'directory' as const }].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   read(path: string): Op<Content> {
+    const denial = this.#guard.denialAt(path);
+    if (denial !== undefined) throw denial;
     return this.#resources?.owns(path) ? this.#resources.read(path) : this.#read(path);
   }
 
@@ -96,6 +112,56 @@ export class SkillFs implements SkillSource {
 
   hides(): boolean {
     return false;
+  }
+
+  denialAt(path: string): PolicyFault | undefined {
+    return this.#guard.denialAt(path);
+  }
+
+  /** What is known of a path, without asking anybody (SEC-2). */
+  provenanceAt(path: string): Provenance {
+    const node = this.peek(path);
+    const uri = this.uriAt(path);
+    const { listedAt } = this.state;
+    const approved = node?.skill === undefined ? undefined : this.#approved(path, node.skill);
+    return {
+      ...(uri !== undefined && { uri }),
+      ...(node?.skill !== undefined && { skill: node.skill.entry.uri }),
+      ...(approved !== undefined && { approved }),
+      ...(listedAt !== undefined && { listedAt }),
+      ...(node?.kind === 'file' && this.#contentAt(node)),
+      ...(this.#resources?.owns(path) && this.#resources.contentAt(path)),
+    };
+  }
+
+  /** Whether nothing that is missing keeps the files of a skill from being read. */
+  isReadable(skill: SkillNode): boolean {
+    return this.#approved(skill.entry.root, skill) !== false;
+  }
+
+  /** What identifies the content that a read of a file gives; `undefined` where nothing does, or it may not be read. */
+  versionAt(path: string): string | undefined {
+    const node = this.peek(path);
+    if (node?.kind !== 'file' || node.listed === undefined) return undefined;
+    if (this.#approved(path, node.skill) === false) return undefined;
+    return this.#guard.masks(node) ? `${node.listed.digest} masked` : node.listed.digest;
+  }
+
+  #approved(path: string, skill: SkillNode): boolean | undefined {
+    return this.#guard.denialAt(path) === undefined ? this.#guard.isApproved(skill) : false;
+  }
+
+  #contentAt(file: FileNode): Partial<Provenance> {
+    const digest = file.listed?.digest;
+    const read = digest ?? this.#contents.fetched(file)?.digest;
+    const made = this.#guard.masks(file) ? this.#masked.get(file) : {};
+    const servedDigest = made && (made.digest ?? read);
+    return {
+      verified: digest !== undefined,
+      ...(digest !== undefined && { digest }),
+      ...(servedDigest !== undefined && { servedDigest }),
+      ...(made !== undefined && { masked: made.fields ?? [] }),
+    };
   }
 
   /** The URI of a path, where it is known. */
@@ -215,9 +281,11 @@ export class SkillFs implements SkillSource {
   }
 
   *#content(file: FileNode, path: string, mayRefresh: boolean): Op<Content> {
+    const admission = this.#guard.admission(file.skill);
+    if (admission !== undefined) yield* admission;
     try {
       const bytes = yield* this.#contents.read(file);
-      return { bytes, stat: this.#statOf(file) };
+      return { bytes: this.#serve(file, bytes), stat: this.#statOf(file) };
     } catch (error) {
       if (!isFault(error) || !(error.cause instanceof VerificationError)) throw error;
       if (mayRefresh && (yield* this.#refreshed(file.skill))) {
@@ -234,6 +302,14 @@ export class SkillFs implements SkillSource {
       });
       throw error;
     }
+  }
+
+  /** Verified content as it is given out. */
+  #serve(file: FileNode, bytes: Uint8Array): Uint8Array {
+    if (!this.#guard.masks(file)) return bytes;
+    const masked = this.#guard.mask(file, bytes);
+    this.#masked.set(file, masked === undefined ? {} : { digest: masked.digest, fields: masked.fields });
+    return masked?.bytes ?? bytes;
   }
 
   /** Asks once for the entry behind content that did not match (VER-2). @returns whether it is another one now */

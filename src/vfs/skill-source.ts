@@ -1,5 +1,6 @@
 import type { Op } from '../base/op.ts';
 import type { SkillTree } from '../catalog/tree.ts';
+import type { PolicyFault } from './guard.ts';
 import type { ReadFs } from './read-fs.ts';
 import type { ServerState } from './server-state.ts';
 
@@ -10,4 +11,6 @@ export interface SkillSource extends ReadFs {
   shown(): Op<SkillTree | undefined>;
   /** Whether the skill rooted at `root` is left out of listings for now. */
   hides(root: string): boolean;
+  /** Why a path is denied or disabled by the user, and in no listing. */
+  denialAt(path: string): PolicyFault | undefined;
 }

@@ -2,6 +2,7 @@ import { Fault, isFault } from '../base/fault.ts';
 import { type Op, together } from '../base/op.ts';
 import { DIRECTORY_SIZE } from './ancestors.ts';
 import { through } from './driver.ts';
+import { PolicyFault } from './guard.ts';
 import { HiddenFault } from './harmless-fs.ts';
 import type { InodeTable } from './inodes.ts';
 import type { LocalFs } from './local-fs.ts';
@@ -175,10 +176,16 @@ export class UnionFs implements ReadFs {
       if (stat !== undefined) found.push({ layer, kind: stat.kind });
     }
     if (found[0]?.kind === 'file') return found;
-    for (const layer of yield* this.#serversHaving(candidates.filter(isServers), path)) {
-      const stat = yield* presence(layer, path);
+    // What the user denied is told of where nothing else is, and keeps nothing from others.
+    let denial: Fault | undefined;
+    const denied = (fault: Fault) => {
+      denial ??= fault;
+    };
+    for (const layer of yield* this.#serversHaving(candidates.filter(isServers), path, denied)) {
+      const stat = yield* presence(layer, path, { denied });
       if (stat !== undefined) found.push({ layer, kind: stat.kind });
     }
+    if (found.length === 0 && denial !== undefined) throw denial;
     return found;
   }
 
@@ -245,7 +252,11 @@ export class UnionFs implements ReadFs {
   }
 
   /** The layers of servers that have a path; which they are is found out once. */
-  *#serversHaving(layers: readonly ServerLayer[], path: string): Op<readonly ServerLayer[]> {
+  *#serversHaving(
+    layers: readonly ServerLayer[],
+    path: string,
+    denied: (fault: Fault) => void,
+  ): Op<readonly ServerLayer[]> {
     if (layers.length < 2) return layers;
     const kept = this.#kept.get(path);
     if (kept !== undefined) return kept;
@@ -257,7 +268,14 @@ export class UnionFs implements ReadFs {
     const doubt = () => {
       certain = false;
     };
-    for (const layer of layers) if ((yield* presence(layer, path, doubt)) !== undefined) having.push(layer);
+    const told = {
+      doubt,
+      denied(fault: Fault) {
+        doubt();
+        denied(fault);
+      },
+    };
+    for (const layer of layers) if ((yield* presence(layer, path, told)) !== undefined) having.push(layer);
     if (keptNow.size >= KEPT) keptNow.clear();
     if (missedNow.size >= KEPT) missedNow.clear();
     if (having.length > 0) keptNow.set(path, having);
@@ -297,18 +315,29 @@ interface Present {
   readonly kind: Stat['kind'];
 }
 
+/** What else there is to say of a layer that has nothing at a path. */
+interface Told {
+  /** It only looks absent, because its server cannot be asked now. */
+  readonly doubt?: () => void;
+  /** It is there, and the user denied it. */
+  readonly denied?: (fault: Fault) => void;
+}
+
 /**
  * What a layer has at a path.
  *
- * @param doubt called when it only looks absent, because its server cannot be asked now
  * @throws whatever is not absence: a failure must not let another layer's file take its place
  */
-function* presence(layer: Layer, path: string, doubt = () => {}): Op<Stat | undefined> {
+function* presence(layer: Layer, path: string, { doubt, denied }: Told = {}): Op<Stat | undefined> {
   try {
     return yield* scan(layer, (fs) => fs.stat(path));
   } catch (error) {
+    if (denied !== undefined && error instanceof PolicyFault && error.reason === 'denied') {
+      denied(error);
+      return undefined;
+    }
     if (!isFault(error) || error.code !== 'ENOENT' || error instanceof HiddenFault) throw error;
-    if (Object.hasOwn(error, 'cause')) doubt();
+    if (Object.hasOwn(error, 'cause')) doubt?.();
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { type Mount, type Origin, type SkillInfo, skillInfoOf } from '../mount.ts';
+import type { Mount, Origin, SkillInfo } from '../mount.ts';
 import { keepViewInternals, mountInternalsOf, type OnServerError } from '../mounted.ts';
 import { createNodeFs } from '../node/index.ts';
 import { OptionsError } from '../options.ts';
@@ -7,6 +7,7 @@ import type { Candidate, NameCollision } from '../vfs/flat-names.ts';
 import { FlatView } from '../vfs/flat-view.ts';
 import { HarmlessFs } from '../vfs/harmless-fs.ts';
 import { InodeTable } from '../vfs/inodes.ts';
+import { ORIGIN_NOTE } from '../vfs/origin-note.ts';
 import { Placed } from '../vfs/placed.ts';
 import type { SkillSource } from '../vfs/skill-source.ts';
 import { changedBy } from './changes.ts';
@@ -28,6 +29,11 @@ export interface FlatViewOptions {
    * mount's own paths tell the error. `throw`: the view tells it too.
    */
   readonly onServerError?: OnServerError;
+  /**
+   * Whether each skill's directory has a file `ORIGIN` that names its server and URI, in place of a file of that name of the
+   * skill's own. Default `false`.
+   */
+  readonly originNotes?: boolean;
 }
 
 /**
@@ -41,7 +47,7 @@ export interface FlatViewOptions {
  * @throws OptionsError naming the option that cannot be used; TypeError when `mount` is not what `mount()` returned
  */
 export function flat(mount: Mount, options: FlatViewOptions = {}): View {
-  const { collisions = 'rename', onServerError = 'hide' } = options;
+  const { collisions = 'rename', onServerError = 'hide', originNotes = false } = options;
   const mountPoint = checkMountPoint(options.mountPoint ?? '/skills');
   if (!['rename', 'hide'].includes(collisions)) throw new OptionsError('collisions: expected "rename" or "hide"');
   if (!['hide', 'throw'].includes(onServerError)) throw new OptionsError('onServerError: expected "hide" or "throw"');
@@ -51,6 +57,7 @@ export function flat(mount: Mount, options: FlatViewOptions = {}): View {
 
   const view = new FlatView(sourcesOf(mounted.servers, onServerError), {
     collisions,
+    originNotes,
     inodes: new InodeTable(),
     now: Date.now,
     named: (named) => {
@@ -78,12 +85,14 @@ export function flat(mount: Mount, options: FlatViewOptions = {}): View {
   const fs = createNodeFs(core, driver, { mountPoint, changes });
 
   const originBelow = (below: string): Origin | undefined => {
-    const located = view.locate(below);
+    // A note is ours; what it says is where the skill's directory is from.
+    const noted = originNotes && below.split('/')[1] === ORIGIN_NOTE && below.split('/').length === 2;
+    const located = view.locate(noted ? below.slice(0, below.indexOf('/')) : below);
     return located && mount.originOf(pathBelow(mounted.mountPoint, `${located.label}/${located.below}`));
   };
   const skillsAt = (root: string) =>
     [...view.named.directories].map(
-      ([name, { label, skill }]): SkillInfo => skillInfoOf(label, skill, pathBelow(root, name)),
+      ([name, { label, skill }]): SkillInfo => mounted.skillInfo(label, skill, pathBelow(root, name)),
     );
   const collisionsAt = (root: string) => view.named.collisions.map((collision) => collisionAt(collision, root));
   const on = (listener: Parameters<View['on']>[1]) => {

@@ -10,8 +10,14 @@ import { belowOf, pathBelow } from './view.ts';
 
 /** The tree of a mount, `<server>/<skill-path>/…`, as a layer of a union. */
 export function mountLayer(mount: Mount, onServerError: OnServerError): SourceLayer {
-  const { servers, driver, changes, mountPoint, onReplaced } = mountInternalsOf(mount);
-  const table = new MountTable('/', sourcesOf(servers, onServerError), new InodeTable(), Math.trunc(Date.now()));
+  const { servers, denied, driver, changes, mountPoint, onReplaced } = mountInternalsOf(mount);
+  const table = new MountTable(
+    '/',
+    sourcesOf(servers, onServerError),
+    new InodeTable(),
+    Math.trunc(Date.now()),
+    denied,
+  );
   return {
     kind: 'servers',
     fs: new Below('/', table),

@@ -54,7 +54,7 @@ test.each([
   const { mount, requests } = await replay(transcript('other-resources'), on);
   expect(await mount.promises.readFile(`${ROOT}/${path}`, 'utf8')).toBe(text);
   expect(requests.at(-1)).toBe(`resources/read ${uri}`);
-  expect(mount.originOf(`${ROOT}/${path}`)).toEqual({ label: 's', uri });
+  expect(mount.originOf(`${ROOT}/${path}`)).toMatchObject({ label: 's', uri, verified: false });
   expect((await mount.promises.stat(`${ROOT}/${path}`)).size).toBe(text.length);
 });
 

@@ -80,7 +80,10 @@ const expected = readdirSync(fixtures, { recursive: true, encoding: 'utf8' }).so
 describe('NEG-4, SRV-1: every client and transport gives the same tree and bytes', () => {
   test.each(Object.entries(ways))('%s', async (name, { open, version }) => {
     const source = await open();
-    const mounted = mount({ servers: { s: source }, thread: name.endsWith('this thread') ? 'host' : 'worker' });
+    // What one of them asks for would be masked, and its bytes others.
+    const policy = { grants: { s: ['skill://acme/billing/refunds/SKILL.md'] } };
+    const thread = name.endsWith('this thread') ? 'host' : 'worker';
+    const mounted = mount({ servers: { s: source }, thread, policy });
     const [status] = await mounted.ready();
     expect(status).toMatchObject({ state: 'ready', refused: [], dialect: 'skills', directoryRead: true });
     expect(status?.protocolVersion).toBe(version);

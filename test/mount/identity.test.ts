@@ -85,7 +85,7 @@ test('MAP-5, SEC-2, SEC-4, SEC-5: the same URI on two servers is two skills, eac
     ['one', '/mcp/one/acme/tool'],
     ['two', '/mcp/two/acme/tool'],
   ]);
-  expect(mounted.originOf('/mcp/two/acme/tool/x.md')).toEqual({
+  expect(mounted.originOf('/mcp/two/acme/tool/x.md')).toMatchObject({
     label: 'two',
     uri: 'skill://acme/tool/x.md',
     skill: 'skill://acme/tool/SKILL.md',

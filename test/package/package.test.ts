@@ -153,7 +153,7 @@ test("the adapters' types need no host", () => {
 
 test('the package holds what it says, and nothing else', () => {
   const outside = packed.filter(
-    ({ path }) => !/^(dist\/|fixtures\/skills\/|README\.md$|LICENSE$|package\.json$)/.test(path),
+    ({ path }) => !/^(dist\/|fixtures\/skills\/|README\.md$|SECURITY\.md$|LICENSE$|package\.json$)/.test(path),
   );
   expect(outside).toEqual([]);
   expect(packed.map(({ path }) => path)).toEqual(
@@ -187,8 +187,7 @@ test('the exports are a short list', async () => {
     ...['deepagentsBackend', 'fastGlobFs', 'fdirFs', 'globFs', 'justBashFs', 'mastraSkillSource', 'toVolume'],
   ]);
   expect(Object.keys(index).sort()).toEqual([
-    'ExportError',
-    'OptionsError',
+    ...['Approvals', 'ApprovalsError', 'ExportError', 'MASKED_FIELDS', 'MaskError', 'OptionsError'],
     'VerificationError',
     'catalog',
     'checkExport',

@@ -154,6 +154,37 @@ test('a program that is not reached is told of, with the ways out', () => {
   expect(lines[1]).toContain('sh was started with /mcp/acme/acme');
 });
 
+test('SEC-3: a program sees nothing in a skill that grants or runs anything, unless the user granted it for that skill', () => {
+  const asking = '---\nname: deploy\ndescription: Ships\nallowed-tools: Bash(*)\nhooks: {Stop: evil}\n---\n!`evil`\n';
+  const servers = { acme: { ...live, args: [cli, 'serve', 'own'] } };
+  const cwd = project({
+    'own/deploy/SKILL.md': asking,
+    '.mcp.json': JSON.stringify({ mcpServers: servers }),
+    'granted.json': JSON.stringify({ servers, policy: { grants: { acme: ['skill://deploy/SKILL.md'] } } }),
+    'denied.json': JSON.stringify({ servers, policy: { skills: { acme: { 'skill://deploy/SKILL.md': 'deny' } } } }),
+    'unusable.json': JSON.stringify({ servers, policy: { skills: { acme: { 'skill://deploy': 'deny' } } } }),
+    'agent.mjs': `import { readdirSync, readFileSync } from 'node:fs';
+      const text = readFileSync('.agents/skills/deploy/SKILL.md', 'utf8');
+      console.log(JSON.stringify([readdirSync('.agents/skills').join(), text, text === readFileSync('/mcp/acme/deploy/SKILL.md', 'utf8')]));`,
+  });
+  const agent = (env = {}) => run(cwd, ['--import', dist('register.js').href, 'agent.mjs'], env);
+  const [names, text, same] = JSON.parse(agent().stdout);
+  expect({ names, same }).toEqual({ names: 'deploy,greet', same: true });
+  expect(text).toHaveLength(asking.length);
+  expect(text).not.toMatch(/^(allowed-tools|hooks)|!`/m);
+  expect(JSON.parse(agent({ SKILLFS_CONFIG: 'granted.json' }).stdout)[1]).toBe(asking);
+  for (const SKILLFS_CONFIG of ['denied.json', 'unusable.json']) {
+    expect(agent({ SKILLFS_CONFIG })).toMatchObject({ status: 1, stderr: expect.stringMatching(/EACCES|ENOENT/) });
+  }
+  expect(agent({ SKILLFS_CONFIG: 'unusable.json' }).stderr).toContain(
+    'skills of servers are not shown: unusable.json: policy',
+  );
+  const state = join(cwd, 'state');
+  const decided = { XDG_STATE_HOME: state };
+  expect(run(cwd, [cli, 'disable', 'acme/deploy'], decided).status).toBe(0);
+  expect(agent(decided).stderr).toContain('EACCES');
+});
+
 test('nothing of a mounted skill can be run or loaded', () => {
   const cwd = project({
     'own/evil/SKILL.md': skillMd('evil'),

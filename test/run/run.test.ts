@@ -172,8 +172,8 @@ test('what a run that was killed has left is cleared away by the next', async ()
   child.kill('SIGKILL');
   await ended;
   expect(readdirSync(join(there.cwd, 'at'))).toContain('skillfs.lock.json');
-  const second = run(there, '--how', 'export', '--at', 'at', '--', 'cat', 'at/refunds/SKILL.md');
-  expect(second.stdout).toBe(readFileSync(join(fixtures, 'acme/billing/refunds/SKILL.md'), 'utf8'));
+  const second = run(there, '--how', 'export', '--at', 'at', '--', 'cat', 'at/invoices/SKILL.md');
+  expect(second.stdout).toBe(readFileSync(join(fixtures, 'acme/billing/invoices/SKILL.md'), 'utf8'));
   expect(readdirSync(join(there.cwd, 'at'))).toEqual([]);
 });
 

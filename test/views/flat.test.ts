@@ -26,12 +26,35 @@ test('every skill of every server is a directory of its own name, nested ones to
     ['partial', '/skills/partial'],
     ['howto', '/skills/howto'],
   ]);
-  expect(view.originOf('/skills/refunds/scripts/run.py')).toEqual({
+  expect(view.originOf('/skills/refunds/scripts/run.py')).toMatchObject({
     label: 'acme',
     uri: 'skill://acme/billing/refunds/scripts/run.py',
     skill: 'skill://acme/billing/refunds/SKILL.md',
   });
   expect(view.collisions()).toEqual([]);
+});
+
+test('SEC-2: a note in each directory says where its skill is from, if that is asked for', async () => {
+  const { mount } = await serve({
+    acme: {
+      'team/tool/SKILL.md': skillMd('tool'),
+      'team/tool/ORIGIN': 'server: trusted',
+      'team/tool/sub/ORIGIN': 'own',
+    },
+  });
+  const view = flat(mount, { originNotes: true });
+  expect(await view.promises.readdir('/skills/tool')).toEqual(['ORIGIN', 'SKILL.md', 'sub']);
+  const note = await view.promises.readFile('/skills/tool/ORIGIN', 'utf8');
+  expect(note).toMatch(
+    /^server: acme\nuri: skill:\/\/team\/tool\/SKILL\.md\ncontent: verified\ndigest: sha256:[0-9a-f]{64}\n$/,
+  );
+  const stats = await view.promises.stat('/skills/tool/ORIGIN');
+  expect({ file: stats.isFile(), size: stats.size }).toEqual({ file: true, size: note.length });
+  expect(stats.ino).not.toBe((await view.promises.stat('/skills/tool')).ino);
+  await expect(view.promises.readdir('/skills/tool/ORIGIN')).rejects.toMatchObject({ code: 'ENOTDIR' });
+  expect(await view.promises.readFile('/skills/tool/sub/ORIGIN', 'utf8')).toBe('own');
+  expect(view.originOf('/skills/tool/ORIGIN')).toEqual(view.originOf('/skills/tool'));
+  expect(await flat(mount).promises.readFile('/skills/tool/ORIGIN', 'utf8')).toBe('server: trusted');
 });
 
 test('SEC-5, MAP-7: of one name, the first configured server keeps it, and the other is beside it and reported', async () => {

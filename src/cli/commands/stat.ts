@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Mount, Origin } from '../../mount.ts';
 import { contentOf } from '../content-of.ts';
 import { EXIT } from '../failures.ts';
 import { noteError, out, outJson, printable } from '../output.ts';
@@ -24,7 +25,8 @@ async function run(paths: readonly string[], options: StatOptions): Promise<void
       const path = pathOf(argument);
       try {
         const stats = await mount.promises.stat(path);
-        const origin = mount.originOf(path);
+        const origin = await originOf(mount, path);
+        const { masked, servedDigest } = origin ?? {};
         const content = contentAt(path);
         known.push({
           path,
@@ -36,6 +38,10 @@ async function run(paths: readonly string[], options: StatOptions): Promise<void
           ...(origin?.uri !== undefined && { uri: origin.uri }),
           ...(origin?.skill !== undefined && { skill: origin.skill }),
           ...(content !== undefined && { content }),
+          ...(origin?.digest !== undefined && { digest: origin.digest }),
+          ...(masked !== undefined && masked.length > 0 && { masked }),
+          ...(servedDigest !== undefined && servedDigest !== origin?.digest && { servedDigest }),
+          ...(origin?.approved !== undefined && { approved: origin.approved }),
         });
       } catch (error) {
         process.exitCode = EXIT.failed;
@@ -47,8 +53,16 @@ async function run(paths: readonly string[], options: StatOptions): Promise<void
   });
 }
 
+/** What is masked in a SKILL.md is known once it was read; one that is not served says so when it is. */
+async function originOf(mount: Mount, path: string): Promise<Origin | undefined> {
+  const origin = mount.originOf(path);
+  if (origin?.verified === undefined || origin.masked !== undefined) return origin;
+  await mount.promises.readFile(path).catch(noteError);
+  return mount.originOf(path);
+}
+
 function block(known: object): string {
   return Object.entries(known)
-    .map(([key, value]) => `${key.padEnd(9)} ${printable(String(value))}`)
+    .map(([key, value]) => `${key.padEnd(12)} ${printable(String(value))}`)
     .join('\n');
 }

@@ -6,7 +6,7 @@ import type { ServerConfig } from '../../protocol/connect.ts';
 import { serversOf } from '../config/servers.ts';
 import { UsageError } from '../failures.ts';
 import { note, printable } from '../output.ts';
-import { type SessionOptions, settingsFrom } from '../session.ts';
+import { policyFrom, type SessionOptions, settingsFrom } from '../session.ts';
 
 /** What a command is to see. */
 export interface Shown {
@@ -38,7 +38,7 @@ export function shownBy(
     throw new UsageError('no servers: give --server or --config, or have a skillfs.json or .mcp.json here');
   const given = options.overlay?.map((path) => [resolve(directory, path), options.view] as const);
   return {
-    mount: { ...mount, ...settingsFrom(options) },
+    mount: { ...mount, ...settingsFrom(options), policy: policyFrom(options, found?.mount.policy) },
     given: given !== undefined || found?.source === SETTINGS_FILE,
     overlays: given === undefined ? found?.overlays : new Map(given),
     collisions: found?.collisions,
