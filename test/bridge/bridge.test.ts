@@ -22,6 +22,9 @@ function mounted(servers: MountOptions['servers'], options: Omit<MountOptions, '
   return mounted;
 }
 
+/** What one of the fixtures asks for would be masked, and its bytes others. */
+const AS_WRITTEN = { policy: { grants: { s: ['skill://acme/billing/refunds/SKILL.md'] } } };
+
 /** What a loader does that knows nothing but synchronous calls. */
 function readEverything(fs: Mount['fs'], directory: string): Record<string, string> {
   const files: Record<string, string> = {};
@@ -56,7 +59,10 @@ function run(
 }
 
 test('a synchronous loader reads a stdio server, cold', () => {
-  const { fs } = mounted({ s: { command: process.execPath, args: [cli, 'serve', fixtures], stderr: 'ignore' } });
+  const { fs } = mounted(
+    { s: { command: process.execPath, args: [cli, 'serve', fixtures], stderr: 'ignore' } },
+    AS_WRITTEN,
+  );
   expect(readEverything(fs, '/mcp/s')).toEqual(onDisk());
 });
 
@@ -71,7 +77,7 @@ test('a synchronous loader reads an HTTP server of another process, cold', async
       if (found !== undefined) resolve(found);
     });
   });
-  const { fs } = mounted({ s: { url } });
+  const { fs } = mounted({ s: { url } }, AS_WRITTEN);
   expect(readEverything(fs, '/mcp/s')).toEqual(onDisk());
 });
 

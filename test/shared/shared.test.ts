@@ -274,6 +274,21 @@ describe('a store that fails', () => {
     expect(reads(server)).toHaveLength(1);
   });
 
+  test('to be claimed from, as one that is full, is still read', async () => {
+    const server = await serve();
+    const store = openStore();
+    await warm(server.client, store);
+    server.requests.length = 0;
+    const [first] = [...store.content.keys()];
+    store.content.delete(first as string);
+    const full = agent(server.client, { ...store, claim: () => Promise.reject(new Error('out of memory')) });
+    expect(await contents(full)).toEqual(files);
+    expect(reads(server)).toHaveLength(1);
+    expect(full.problems.map(({ message }) => message)).toEqual([
+      'the shared store cannot be written: out of memory; servers are asked instead until it can',
+    ]);
+  });
+
   test('a read that is given up is not answered from it', async () => {
     const server = await serve();
     const { mount } = agent(server.client, openStore({ get: hang }), { deadlines: { shared: 60_000 } });

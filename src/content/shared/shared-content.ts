@@ -61,6 +61,16 @@ export class SharedContent {
     return this.#attempt(this.#reading, 'cannot be read', patience, operation);
   }
 
+  /**
+   * As `read`, for what a store has to write before it can answer: one that is full still gives what it has.
+   *
+   * @returns `undefined` too when the store cannot be read either
+   */
+  async claim<T>(patience: Patience, operation: (store: SharedStore) => Promise<T>): Promise<T | undefined> {
+    if (this.#reading.lasts) return undefined;
+    return this.#attempt(this.#writing, 'cannot be written', patience, operation);
+  }
+
   /** Writes while the caller goes on; what cannot be written is not there. */
   write(bytes: number, operation: (store: SharedStore) => Promise<void>): void {
     if (this.#reading.lasts || this.#pendingBytes + bytes > SHARED_STORE.pendingBytes) return;

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SHARED_STORE } from '../../base/limits.ts';
-import type { SharedStore } from '../shared-store.ts';
 import { type Expected, VerificationError, verifyBytes } from '../verify.ts';
 import { Patience } from './patience.ts';
 import type { SharedContent } from './shared-content.ts';
@@ -28,7 +27,8 @@ export class SharedFile {
   /** What the store has: bytes whose size and digest were computed from these very bytes, now (VER-1, CACHE-1). */
   async find(): Promise<Uint8Array | undefined> {
     const { key } = this.#identity;
-    const given = await this.#ask(async (store) => bytesFrom(await store.get(key)));
+    if (this.#isImpatient) return undefined;
+    const given = await this.#content.read(this.#patience, async (store) => bytesFrom(await store.get(key)));
     return given === undefined ? undefined : this.#verified(given);
   }
 
@@ -53,7 +53,9 @@ export class SharedFile {
   async #fetchedElsewhere(): Promise<boolean> {
     const { key } = this.#identity;
     const { deadline } = this.#content;
-    return (await this.#ask(async (store) => (await store.claim?.(key, deadline)) === false)) ?? false;
+    if (this.#isImpatient) return false;
+    const claimed = this.#content.claim(this.#patience, async (store) => store.claim?.(key, deadline));
+    return (await claimed) === false;
   }
 
   #verified(given: Uint8Array): Uint8Array | undefined {
@@ -76,10 +78,6 @@ export class SharedFile {
   /** Too little time is left to tell a slow answer from a late question. */
   get #isImpatient(): boolean {
     return this.#patience.left < this.#content.deadline / 4;
-  }
-
-  async #ask<T>(question: (store: SharedStore) => Promise<T>): Promise<T | undefined> {
-    return this.#isImpatient ? undefined : this.#content.read(this.#patience, question);
   }
 }
 
