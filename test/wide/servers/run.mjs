@@ -13,6 +13,8 @@ import { mount } from '../../../dist/index.js';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const fixtures = fileURLToPath(new URL('../../../fixtures/skills', import.meta.url));
+/** Skills whose files are compared with those on disk: nothing is masked in them. */
+const grants = { s: ['skill://acme/billing/refunds/SKILL.md'] };
 const tools = mkdtempSync(join(tmpdir(), 'skillfs-servers-'));
 process.on('exit', () => rmSync(tools, { recursive: true, force: true }));
 
@@ -133,7 +135,7 @@ async function outcome(server, [command, args], transport, era) {
       await client.connect(child ? new StreamableHTTPClientTransport(new URL(url)) : stdio());
     }
     const source = client ?? (child ? { url } : { command, args, stderr: 'ignore' });
-    const skills = mount({ servers: { s: source }, ...server.options });
+    const skills = mount({ servers: { s: source }, policy: { grants }, ...server.options });
     try {
       const { dialect, dialectOfOthers = dialect } = server;
       return await compared(skills, { ...server, dialect: era === 'auto' ? dialect : dialectOfOthers });
