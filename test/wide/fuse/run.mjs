@@ -1,26 +1,18 @@
 // Kernel mounts, read by programs that know nothing of us. Usage: npm run build && node test/wide/fuse/run.mjs
 // Needs Linux with /dev/fuse. As root everything runs a second time as an unprivileged user, in a mount namespace of its own.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { apiChecks } from './api.mjs';
 import { faultChecks } from './faults.mjs';
 import { removeFixtures } from './fixture.mjs';
 import { manyChecks } from './many.mjs';
+import { has, obstacle } from './obstacle.mjs';
 import { programChecks, readingFixture } from './programs.mjs';
 import { viewChecks } from './views.mjs';
 
 const isRoot = process.getuid?.() === 0;
-const has = (program) => process.env.PATH.split(delimiter).some((directory) => existsSync(join(directory, program)));
-
-/** Why nothing can be mounted here; `undefined` when it can. */
-function obstacle() {
-  if (process.platform !== 'linux' || !existsSync('/dev/fuse')) return 'there is no /dev/fuse';
-  if (!isRoot) return has('fusermount3') ? undefined : 'not root, and there is no fusermount3';
-  const [, capabilities] = /^CapEff:\s*(\w+)$/m.exec(readFileSync('/proc/self/status', 'utf8'));
-  return (BigInt(`0x${capabilities}`) >> 21n) & 1n ? undefined : 'root may not mount here (CAP_SYS_ADMIN)';
-}
 
 if (obstacle() !== undefined) {
   console.log(`kernel mounts: skipped, ${obstacle()}`);
