@@ -40,6 +40,13 @@ function run(file: string, source: string): string {
   return execFileSync(process.execPath, [file], { cwd: consumer, encoding: 'utf8' });
 }
 
+/** What the compiler has to say of files of the consumer. */
+function typeErrors(...files: string[]): string {
+  const strict = '--noEmit --strict --module nodenext --target es2022 --types node --skipLibCheck'.split(' ');
+  const tsc = join(root, 'node_modules/.bin/tsc');
+  return execFileSync(tsc, [...strict, ...files], { cwd: consumer, encoding: 'utf8' });
+}
+
 const use = `
   const mounted = mount({ servers: { s: { command: process.execPath, args: ['node_modules/skillfs/dist/cli.js', 'serve', 'node_modules/skillfs/fixtures/skills'], stderr: 'ignore' } } });
   const [first] = mounted.fs.readdirSync('/mcp/s');
@@ -92,19 +99,7 @@ test('types are those a consumer sees, under ESM and CommonJS resolution', () =>
     export { text, names, loader };`;
   writeFileSync(join(consumer, 'esm.mts'), source(`import { mount, type Mount } from 'skillfs';`));
   writeFileSync(join(consumer, 'cjs.cts'), source(`import { mount, type Mount } from 'skillfs';`));
-  const options = [
-    '--noEmit',
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2022',
-    '--types',
-    'node',
-    '--skipLibCheck',
-  ];
-  const tsc = join(root, 'node_modules/.bin/tsc');
-  expect(execFileSync(tsc, [...options, 'esm.mts', 'cjs.cts'], { cwd: consumer, encoding: 'utf8' })).toBe('');
+  expect(typeErrors('esm.mts', 'cjs.cts')).toBe('');
 });
 
 test('a store in Redis says what to install', () => {
@@ -131,19 +126,7 @@ test("the adapters' types need no host", () => {
     export { names, listed, text, found, volume };`;
   writeFileSync(join(consumer, 'adapters.mts'), source(`import { mount } from 'skillfs';`));
   writeFileSync(join(consumer, 'adapters.cts'), source(`import { mount } from 'skillfs';`));
-  const tsc = join(root, 'node_modules/.bin/tsc');
-  const options = [
-    '--noEmit',
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2022',
-    '--types',
-    'node',
-    '--skipLibCheck',
-  ];
-  expect(execFileSync(tsc, [...options, 'adapters.mts', 'adapters.cts'], { cwd: consumer, encoding: 'utf8' })).toBe('');
+  expect(typeErrors('adapters.mts', 'adapters.cts')).toBe('');
   for (const file of ['adapters.d.ts', 'adapters.d.cts']) {
     const types = readFileSync(join(root, 'dist', file), 'utf8');
     const imported = [...types.matchAll(/(?:from|import)\s*\(?['"]([^'"]+)['"]/g)].map(([, from]) => from ?? '');
