@@ -2,7 +2,16 @@
 export function nestsDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  for (const one of Object.values(value)) if (nestsDeeper(one, levels - 1)) return true;
+  // Every file of every listing comes by here: nothing is made to look at it.
+  if (Array.isArray(value)) {
+    for (const one of value) if (typeof one === 'object' && nestsDeeper(one, levels - 1)) return true;
+    return false;
+  }
+  const fields = value as Record<string, unknown>;
+  for (const name in fields) {
+    const one = fields[name];
+    if (typeof one === 'object' && nestsDeeper(one, levels - 1)) return true;
+  }
   return false;
 }
 
