@@ -7,7 +7,12 @@ const shared: Options = {
   // The worker is found beside the module that starts it, in CommonJS too.
   shims: true,
   // p-limit is published as ES modules only; a CommonJS consumer on an early Node 20 cannot require it.
-  noExternal: ['p-limit', 'yocto-queue'],
+  // zod and yaml are within for the time that finding and reading their many files takes each program at its start.
+  noExternal: ['p-limit', 'yocto-queue', 'zod', 'yaml'],
+  esbuildOptions(options) {
+    // The same yaml as ES modules: for Node.js it is published as CommonJS, which an ES module cannot hold.
+    options.alias = { yaml: './node_modules/yaml/browser/dist/index.js' };
+  },
 };
 const library = {
   index: 'src/index.ts',

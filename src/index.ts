@@ -53,7 +53,7 @@ export {
   type ToolResult,
 } from './prompt/read-resource-tool.ts';
 export type { McpClient } from './protocol/client.ts';
-export type { HttpServer, ServerConfig, StdioServer } from './protocol/connect.ts';
+export type { HttpServer, ServerConfig, StdioServer } from './protocol/server-config.ts';
 export type { Diagnostic, DiagnosticCode } from './vfs/diagnostics.ts';
 export { type FlatViewOptions, flat } from './views/flat.ts';
 export type { Claimant, Collision, LocalOrigin, LocalSkill, ViewOrigin, ViewSkill } from './views/layer.ts';

@@ -1,12 +1,12 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CONCURRENCY, DEADLINES, MEMORY_BYTES, MISS_TTL, RETRY_AFTER } from './base/limits.ts';
 import type { SkillLimits } from './catalog/types.ts';
 import { isSharedStore, moduleAddress } from './content/shared/open.ts';
 import type { SharedOptions } from './content/shared-store.ts';
 import { type PolicyOptions, policySchema, type ResolvedPolicy } from './policy/options.ts';
 import { isMcpClient, type McpClient } from './protocol/client.ts';
-import type { ServerConfig } from './protocol/connect.ts';
 import { headerProblem } from './protocol/http/own-headers.ts';
+import type { ServerConfig } from './protocol/server-config.ts';
 
 /** A server as config, opened and closed by the mount, or a connected client of either SDK major, which stays the host's. */
 export type ServerSource = ServerConfig | McpClient;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import { checkLabel, checkSource } from '../options.ts';
-import type { ServerConfig } from '../protocol/connect.ts';
+import type { ServerConfig } from '../protocol/server-config.ts';
 import { expand } from './expand.ts';
 
 /** What is to be said of a configuration; none of it costs another server. */

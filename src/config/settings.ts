@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parse } from 'jsonc-parser';
-import { z } from 'zod';
+import * as z from 'zod';
 import { moduleAddress } from '../content/shared/open.ts';
 import { type MountOptions, resolveOptions } from '../options.ts';
 import { expand } from './expand.ts';

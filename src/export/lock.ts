@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readWhole } from '../content/disk/files.ts';
 
 /** What a copy says of itself, in its root. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { SharedConfig } from '../content/shared-store.ts';
 import type { MountOptions } from '../options.ts';
-import type { ServerConfig } from '../protocol/connect.ts';
+import type { ServerConfig } from '../protocol/server-config.ts';
 
 /** The options of a mount that another process can make. */
 export interface ServingOptions extends Omit<MountOptions, 'servers' | 'thread' | 'worker' | 'shared'> {

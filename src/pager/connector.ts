@@ -1,10 +1,11 @@
 import { Fault } from '../base/fault.ts';
 import { listenForChanges } from '../protocol/changes.ts';
 import { type CallOptions, isMcpClient, type McpClient } from '../protocol/client.ts';
-import { type Connection, connect, type ServerConfig } from '../protocol/connect.ts';
+import type { Connection } from '../protocol/connect.ts';
 import type { DialectFactory } from '../protocol/dialect.ts';
 import { DialectChoice } from '../protocol/dialect-choice.ts';
 import type { ProcessObserver } from '../protocol/processes.ts';
+import type { ServerConfig } from '../protocol/server-config.ts';
 import { completes } from '../protocol/templates.ts';
 import { within } from './deadline.ts';
 import type { Place } from './places.ts';
@@ -109,6 +110,8 @@ export class Connector {
 
   async #connect(config: ServerConfig): Promise<Open> {
     const { connecting, processes } = this.#options;
+    // The SDK is loaded for the first server that is connected to, and by nobody who only imports this package.
+    const { connect } = await import('../protocol/connect.ts');
     const started = performance.now();
     const connection = await connecting(() =>
       this.#within('connecting', (options) => connect(config, options, processes)),

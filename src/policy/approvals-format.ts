@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isUriProblem, skillRootOf } from '../catalog/uri.ts';
 import type { ApprovedFile } from './approved-set.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SkillFrontmatter } from '../catalog/types.ts';
 import { isUriProblem, skillRootOf } from '../catalog/uri.ts';
 import type { ApprovedFile, SetDifference } from './approved-set.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { cacheDirectory } from '../../src/content/disk/location.ts';
 import { settleDirectory } from '../../src/content/disk/private-directory.ts';
 import { isScopeId, scopeOf } from '../../src/content/disk/scope.ts';
-import type { ServerConfig } from '../../src/protocol/connect.ts';
+import type { ServerConfig } from '../../src/protocol/server-config.ts';
 import { temporaryDirectory } from './support.ts';
 
 const stdio = { command: 'node', args: ['a.js', 'b'], env: { TOKEN: 'secret' } };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Mount, mount } from '../../src/mount.ts';
 import type { MountOptions } from '../../src/options.ts';
-import type { HttpServer } from '../../src/protocol/connect.ts';
+import type { HttpServer } from '../../src/protocol/server-config.ts';
 import { memoryServer } from '../../src/testing/index.ts';
 import { httpScript } from '../support/http-script.ts';
 import { rejection } from '../support/mounted.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createGzip } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Mount, mount } from '../../src/mount.ts';
-import type { HttpServer } from '../../src/protocol/connect.ts';
+import type { HttpServer } from '../../src/protocol/server-config.ts';
 import { type HttpScriptOptions, httpScript } from '../support/http-script.ts';
 import { rejection } from '../support/mounted.ts';
 import { scriptedSkill } from '../support/scripted-server.ts';

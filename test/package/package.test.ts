@@ -65,6 +65,26 @@ test('the packed package is required from CommonJS, and finds its worker', () =>
   expect(run('cjs.cjs', script)).toBe('string ---\nfunction\n');
 });
 
+test('importing the package loads nothing of the SDK, which is for whoever opens a server', () => {
+  const sdk = '@modelcontextprotocol/';
+  const hook = `export function resolve(name, context, next) {
+    if (name.startsWith('${sdk}')) throw new Error('asked for the SDK');
+    return next(name, context);
+  }`;
+  const esm = `import { register } from 'node:module';
+    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}));
+    const { mount } = await import('skillfs');
+    const server = await import('skillfs/server').catch(({ message }) => message);
+    console.log(typeof mount, server);`;
+  expect(run('without-sdk.mjs', esm)).toBe('function asked for the SDK\n');
+  const cjs = `const loaded = () => Object.keys(require.cache).some((file) => file.includes('${sdk}'));
+    const { mount } = require('skillfs');
+    console.log(typeof mount, loaded());
+    require('skillfs/server');
+    console.log(loaded());`;
+  expect(run('without-sdk.cjs', cjs)).toBe('function false\ntrue\n');
+});
+
 test.each([
   [
     'esm',

@@ -1,6 +1,6 @@
 import { discover, type FoundServers, type Remark, readConfigFile } from '../../config/files.ts';
 import { checkLabel, checkSource } from '../../options.ts';
-import type { ServerConfig } from '../../protocol/connect.ts';
+import type { ServerConfig } from '../../protocol/server-config.ts';
 import { UsageError } from '../failures.ts';
 import { splitCommand } from './split-command.ts';
 

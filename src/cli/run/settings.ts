@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { SETTINGS_FILE } from '../../config/files.ts';
 import { type OverlayView, settingsOf } from '../../config/settings.ts';
 import type { ServingOptions } from '../../fuse/setup.ts';
-import type { ServerConfig } from '../../protocol/connect.ts';
+import type { ServerConfig } from '../../protocol/server-config.ts';
 import { serversOf } from '../config/servers.ts';
 import { UsageError } from '../failures.ts';
 import { note, printable } from '../output.ts';

@@ -6,7 +6,7 @@ import { removeExport } from '../../export/remove.ts';
 import { AttachError } from '../../fuse/attach.ts';
 import { launch, withdraw } from '../../fuse/launch.ts';
 import { mount } from '../../mount.ts';
-import type { ServerConfig } from '../../protocol/connect.ts';
+import type { ServerConfig } from '../../protocol/server-config.ts';
 import { describe, UsageError } from '../failures.ts';
 import { note, printable } from '../output.ts';
 import { freePlace, namesIn, type Place, scratchPlace } from './place.ts';

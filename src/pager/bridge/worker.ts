@@ -40,6 +40,8 @@ const pager = hostPager({
   },
 });
 
+// What keeps the thread busy while it is loaded is, before somebody waits for its heartbeat.
+await Promise.all([import('../../protocol/connect.ts'), import('../../protocol/dialects/skills.ts')]);
 if (options.shared !== undefined) await loadShared(options.shared);
 setInterval(() => Atomics.add(signals, SIGNAL.heartbeat, 1), HEARTBEAT);
 process.on('exit', () => {

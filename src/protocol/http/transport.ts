@@ -1,6 +1,6 @@
 import { StreamableHTTPClientTransport, withDpopFromProvider } from '@modelcontextprotocol/client';
 import { HTTP_ANSWER_BYTES, STREAM_AGAIN } from '../../base/limits.ts';
-import type { HttpServer } from '../connect.ts';
+import type { HttpServer } from '../server-config.ts';
 import { AnswerCut } from '../wire-errors.ts';
 import { type Fetch, guardedFetch } from './guarded-fetch.ts';
 import { withOwnHeaders } from './own-headers.ts';

@@ -1,7 +1,7 @@
 import { StdioClientTransport, type StdioServerParameters } from '@modelcontextprotocol/client/stdio';
 import { STDIO_MESSAGE_BYTES } from '../../base/limits.ts';
-import type { StdioServer } from '../connect.ts';
 import type { ProcessObserver } from '../processes.ts';
+import type { StdioServer } from '../server-config.ts';
 import { LineBuffer } from './line-buffer.ts';
 
 /**
