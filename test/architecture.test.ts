@@ -18,6 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   prompt: ['base', 'mount.ts'],
   config: ['base', 'protocol', 'content', 'options.ts'],
   views: ['base', 'catalog', 'vfs', 'node', 'mount.ts', 'mounted.ts', 'options.ts'],
+  export: ['content', 'views', 'mount.ts', 'mounted.ts', 'options.ts'],
   patch: ['base', 'config', 'node', 'vfs', 'views', 'mount.ts', 'mounted.ts', 'options.ts'],
 };
 
